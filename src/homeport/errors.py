@@ -1,0 +1,101 @@
+"""Every error Homeport says: a stable code, a sentence, a hint, and the exit code that goes with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+OK: Final = 0
+FAILED: Final = 1
+USAGE: Final = 2
+CHANGE_NEEDED: Final = 3
+INTERRUPTED: Final = 130
+
+# code -> (exit code, what it means). The page docs/errors.md and docs/schemas/error-codes.json are held to this table by a test.
+CODES: Final[Mapping[str, tuple[int, str]]] = {
+    # The command line
+    "usage_error": (USAGE, "An option or argument is missing, unknown or does not go with another."),
+    "unknown_client": (USAGE, "No client of that name is known."),
+    "bad_name": (USAGE, "The server's name breaks the portable rule or the client's own."),
+    "level_unsupported": (USAGE, "The client has no file at that level."),
+    "bad_scope": (USAGE, "A scope, mount or actor is not written in the grammar."),
+    "bad_url": (USAGE, "The URL is not an http or https address."),
+    "bad_snippet": (FAILED, "The pasted snippet holds no server that can be read."),
+    # The client's place
+    "client_not_installed": (FAILED, "The client's config home does not exist; Homeport never creates it."),
+    "ambiguous_config": (FAILED, "Several places could be the one the client reads."),
+    "client_owned_file": (FAILED, "The client's own program writes this file; --via says how to go on."),
+    "client_running": (FAILED, "The client is running and would write its own copy back."),
+    "client_command_failed": (FAILED, "The client's own command failed, timed out or did not do what it said."),
+    "client_not_on_path": (FAILED, "The client's own program is not on PATH."),
+    "home_unusable": (FAILED, "The home folder is missing, is the root folder, or belongs to somebody else."),
+    # What stands in the file
+    "malformed_file": (FAILED, "The file is not what its dialect allows."),
+    "client_cannot_read": (FAILED, "The file holds what the client itself cannot read, so it ignores the whole file."),
+    "unsupported_encoding": (FAILED, "The file is not UTF-8."),
+    "wrong_shape": (FAILED, "A key on our path holds something other than an object or table."),
+    "duplicate_key": (FAILED, "A key on our path occurs twice."),
+    "missing_field": (FAILED, "The file lacks a field without which the client refuses it."),
+    "file_too_large": (FAILED, "The file is larger than Homeport edits."),
+    "edit_refused": (FAILED, "The edit could not be made with certainty; the fragment says what to paste."),
+    "foreign_entry": (FAILED, "An entry under our name runs something else."),
+    "layers_conflict": (FAILED, "The levels the client merges would give an entry it rejects."),
+    # What the registration asks for
+    "reference_unsupported": (FAILED, "The client cannot hold a variable's reference at that place."),
+    "transport_unsupported": (FAILED, "The client cannot be given this transport in its file."),
+    "field_unsupported": (FAILED, "The client's entry has no place for a field that was asked for."),
+    "secret_literal": (FAILED, "A value that looks like a credential would be written into a file."),
+    "interpreter_unstable": (FAILED, "The interpreter that would be written will not be there tomorrow."),
+    # Writing
+    "read_only": (FAILED, "The target or its folder cannot be written."),
+    "unreadable_file": (FAILED, "The target cannot be read, or is not a regular file."),
+    "ownership_lost": (FAILED, "The system does not let the new file keep owner, group or attributes."),
+    "disk_full": (FAILED, "There is no room for the new file."),
+    "file_in_use": (FAILED, "Another program holds the file open and Windows does not let it be replaced."),
+    "file_busy": (FAILED, "The file kept changing, or another Homeport kept it locked."),
+    "write_failed": (FAILED, "The system refused the write for another reason."),
+    "all_or_nothing": (FAILED, "Nothing was written because not every client could be done."),
+    "journal_damaged": (FAILED, "A journal record cannot be read."),
+    "nothing_to_undo": (FAILED, "The journal holds no such operation, or it was undone already."),
+    "undo_refused": (FAILED, "What the operation wrote is no longer there as it was."),
+    "interrupted": (INTERRUPTED, "A signal ended the command."),
+    "internal_error": (FAILED, "A fault of Homeport's own."),
+}
+
+
+class HomeportError(Exception):
+    """What went wrong, for a person and for a script.
+
+    code: a key of CODES; it never changes its meaning.
+    message: one sentence that names the file, flag or client. hint: what to do next. details: JSON values only.
+    """
+
+    def __init__(
+        self, code: str, message: str, hint: str | None = None, details: Mapping[str, Any] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.hint = hint
+        self.details: dict[str, Any] = dict(details or {})
+
+    @property
+    def exit_code(self) -> int:
+        return CODES[self.code][0]
+
+    def in_file(self, path: object) -> HomeportError:
+        """Give the same error with the file named in front, for an edit that saw bytes and no path.
+
+        `line` and `column` of the details (from 1) become part of the sentence.
+        """
+        if "file" in self.details:
+            return self
+        place = str(path)
+        if "line" in self.details:
+            place += f", line {self.details['line']}"
+        if "column" in self.details:
+            place += f", column {self.details['column']}"
+        return HomeportError(self.code, f"{place}: {self.message}", self.hint, {"file": str(path), **self.details})
+
+    def as_json(self) -> dict[str, Any]:
+        return {"code": self.code, "message": self.message, "hint": self.hint, "details": self.details}
