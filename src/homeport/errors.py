@@ -11,7 +11,7 @@ USAGE: Final = 2
 CHANGE_NEEDED: Final = 3
 INTERRUPTED: Final = 130
 
-# code -> (exit code, what it means). The page docs/errors.md and docs/schemas/error-codes.json are held to this table by a test.
+# code -> (exit code, what it means). A test holds docs/errors.md and docs/schemas/error-codes.json to this table.
 CODES: Final[Mapping[str, tuple[int, str]]] = {
     # The command line
     "usage_error": (USAGE, "An option or argument is missing, unknown or does not go with another."),

@@ -22,7 +22,7 @@ LARGEST_BYTES: Final = 256 * 1024 * 1024
 
 
 class Disk:
-    """The reader that plans are made with: looks, never writes. Every method takes a path of the machine's own flavour."""
+    """The reader that plans are made with: looks, never writes. Paths are of the machine's own flavour."""
 
     def read(self, path: PurePath) -> bytes | None:
         """A file's bytes, or None where nothing is (a dangling link counts as nothing).

@@ -10,7 +10,8 @@ KeyPath = tuple[str, ...]
 """Keys from the root, such as ("mcpServers", "homeport"). List indexes are not paths."""
 
 Json = Any
-"""What json.loads gives: dict, list, str, int, float, bool, None. Numbers of other people's entries may come as their spelling (str)."""
+"""What json.loads gives: dict, list, str, int, float, bool, None. Where a number
+cannot be held, its spelling stands as str."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,10 @@ class Document(Protocol):
         """The members of the object at `path`, in file order; empty when there is none."""
         ...
 
+    def keys(self, path: KeyPath) -> tuple[str, ...]:
+        """The keys of the object at `path`, in file order, without decoding their values; empty when there is none."""
+        ...
+
     def set(self, path: KeyPath, value: Json, beginning: Mapping[str, Json] | None = None) -> bytes:
         """Set the member at `path`: replaced where it stands, else put last in its container, which is made if missing.
 
@@ -53,7 +58,7 @@ class Document(Protocol):
         ...
 
     def update(self, path: KeyPath, changes: Mapping[str, Json], dropped: frozenset[str] = frozenset()) -> bytes:
-        """Set the keys of `changes` inside the object at `path` and remove those `dropped`; its other keys stay as spelled."""
+        """Set the keys of `changes` in the object at `path` and remove those `dropped`; other keys stay as spelled."""
         ...
 
     def remove(self, path: KeyPath, prune: int = 0) -> bytes:

@@ -1,0 +1,167 @@
+"""OpenCode: JSONC under either ending, many files merged key by key, one wrong entry stops the whole program.
+
+Sources: opencode.ai/docs/config and /docs/mcp-servers (documented); files, order, shapes and text substitution
+measured with opencode 1.18.33.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Final
+
+from homeport.environment import Environment
+from homeport.installer.clients import shapes
+from homeport.installer.clients.folders import config_home, git_root, project_root, root_to_cwd
+from homeport.installer.clients.references import env_colon, names_in, parse_text, spell
+from homeport.installer.clients.values import (
+    Dialect,
+    Entry,
+    Json,
+    LayerLevel,
+    Level,
+    Look,
+    Place,
+    Reader,
+    Remote,
+    Server,
+    Stdio,
+)
+
+LABEL = "OpenCode"
+DIALECT: Dialect = "jsonc"
+IS_GUI = False
+READS_BOM = True
+MERGES_LEVELS = True
+CLEARS_ENVIRONMENT = False
+PROCESS_NAMES: frozenset[str] = frozenset()
+REWRITES: frozenset[str] = frozenset()
+CONTAINER: Final = ("mcp",)
+# Written by us, because OpenCode puts it into a file that lacks it, even when it only reads (measured).
+BEGINNING: Final = {"$schema": "https://opencode.ai/config.json"}
+
+name_problem = shapes.any_name
+file_problem = shapes.no_file_problem
+gates = shapes.enabled_gate
+apply_command = shapes.no_apply_command  # `opencode mcp add` asks questions and cannot be scripted
+remove_command = shapes.no_remove_command
+
+
+def home(environment: Environment) -> PurePath:
+    given = environment.variable("OPENCODE_CONFIG_DIR")
+    return environment.path(given) if given else config_home(environment) / "opencode"
+
+
+def is_installed(environment: Environment, reader: Reader) -> bool:
+    own = environment.variable("OPENCODE_CONFIG")
+    if own and reader.is_folder(environment.path(own).parent):
+        return True
+    return reader.is_folder(home(environment)) or reader.is_folder(config_home(environment) / "opencode")
+
+
+def target(level: Level, environment: Environment, reader: Reader, look: Look) -> Place:
+    if level == "project":
+        return _winning("project", project_root(environment, reader), reader)
+    own = environment.variable("OPENCODE_CONFIG")
+    if own:
+        return _place("user", environment.path(own))
+    return _winning("user", home(environment), reader)
+
+
+def _winning(level: LayerLevel, folder: PurePath, reader: Reader) -> Place:
+    """Both files of one folder are read and the .jsonc wins, so an entry goes there when there is one."""
+    jsonc = folder / "opencode.jsonc"
+    return _place(level, jsonc if reader.is_file(jsonc) else folder / "opencode.json")
+
+
+def _place(level: LayerLevel, file: PurePath) -> Place:
+    return Place(level, file, CONTAINER, DIALECT, BEGINNING, stale_containers=(("mcpServers",),))
+
+
+def layers(environment: Environment, reader: Reader, look: Look) -> tuple[Place, ...]:
+    general = config_home(environment) / "opencode"
+    places = [_place("user", general / name) for name in ("config.json", "opencode.json", "opencode.jsonc")]
+    own = environment.variable("OPENCODE_CONFIG")
+    if own:
+        places.append(_place("user", environment.path(own)))
+    if not environment.variable("OPENCODE_DISABLE_PROJECT_CONFIG"):
+        places += _project_places(environment, reader)
+    places += _pair("user", environment.home / ".opencode")
+    given = environment.variable("OPENCODE_CONFIG_DIR")
+    if given:
+        places += _pair("user", environment.path(given))
+    places.append(_place("managed", _managed_folder(environment) / "opencode.json"))
+    # A file that two rules name is read where the stronger one stands.
+    return tuple({place.file: place for place in reversed(places)}.values())[::-1]
+
+
+def _project_places(environment: Environment, reader: Reader) -> list[Place]:
+    """From the git root down to the working folder; without a repository every parent counts."""
+    folders = root_to_cwd(environment, reader)
+    above = [] if git_root(environment, reader) else [*reversed(environment.cwd.parents)]
+    places = [place for folder in above for place in _pair("parent", folder)]
+    places += [place for folder in folders for place in _pair("project", folder)]
+    return places + [place for folder in folders for place in _pair("project", folder / ".opencode")]
+
+
+def _pair(level: LayerLevel, folder: PurePath) -> list[Place]:
+    return [_place(level, folder / "opencode.json"), _place(level, folder / "opencode.jsonc")]
+
+
+def _managed_folder(environment: Environment) -> PurePath:
+    path = type(environment.home)
+    if environment.platform == "darwin":
+        return path("/Library/Application Support/opencode")
+    if environment.platform == "win32":
+        return path(environment.variable("ProgramData") or r"C:\ProgramData") / "opencode"
+    return path("/etc/opencode")
+
+
+def entry(server: Server, place: Place) -> Entry:
+    required = names_in(server)
+    notes = (
+        (
+            f"OpenCode pastes the value of {', '.join(required)} into its file as text: a quote or backslash in it "
+            "stops the program",
+        )
+        if required
+        else ()
+    )
+    return Entry(_stdio(server) if isinstance(server, Stdio) else _remote(server), required, notes)
+
+
+def _stdio(server: Stdio) -> dict[str, Json]:
+    words = [spell(server.command, env_colon, LABEL, "the command")]
+    words += [spell(text, env_colon, LABEL, "an argument") for text in server.args]
+    value: dict[str, Json] = {"type": "local", "command": words}
+    if server.env:
+        value["environment"] = shapes.spelled_pairs(server.env, env_colon, LABEL, "environment")
+    if server.cwd is not None:
+        value["cwd"] = server.cwd
+    value["enabled"] = True
+    return value
+
+
+def _remote(server: Remote) -> dict[str, Json]:
+    value: dict[str, Json] = {"type": "remote", "url": spell(server.url, env_colon, LABEL, "the URL")}
+    if server.headers:
+        value["headers"] = shapes.spelled_pairs(server.headers, env_colon, LABEL, "a header")
+    value["enabled"] = True
+    return value
+
+
+def server(entry: Json) -> Server | None:
+    if not isinstance(entry, dict):
+        return None
+    command, url = entry.get("command"), entry.get("url")
+    if entry.get("type") != "remote" and isinstance(command, list) and command:
+        words = tuple(parse_text(str(word)) for word in command)
+        cwd = entry.get("cwd")
+        env = shapes.read_pairs(entry.get("environment"))
+        return Stdio(words[0], words[1:], env, cwd if isinstance(cwd, str) else None)
+    if isinstance(url, str) and url:
+        return Remote(parse_text(url), shapes.read_pairs(entry.get("headers")))
+    return None
+
+
+def next_steps(name: str, place: Place) -> tuple[str, ...]:
+    return ("start OpenCode again",)
