@@ -58,6 +58,16 @@ class Disk:
         except OSError:
             return 0.0
 
+    def tracked(self, path: PurePath) -> bool:
+        """Whether git tracks the file. False where git is missing or says nothing."""
+        import subprocess
+
+        line = ["git", "-C", str(path.parent), "ls-files", "--error-unmatch", "--", path.name]
+        try:
+            return subprocess.run(line, capture_output=True, stdin=subprocess.DEVNULL, timeout=5).returncode == 0
+        except (OSError, subprocess.TimeoutExpired):
+            return False
+
 
 def read_bytes(path: Path) -> bytes | None:
     """See Disk.read. A file under 256 MB is read whole."""

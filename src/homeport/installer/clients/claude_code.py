@@ -19,6 +19,7 @@ from homeport.installer.clients.values import (
     Entry,
     Gate,
     Json,
+    KeyPath,
     LayerLevel,
     Level,
     Look,
@@ -34,9 +35,11 @@ IS_GUI = False
 READS_BOM = True
 MERGES_LEVELS = False
 CLEARS_ENVIRONMENT = False
+HOLDS_REFERENCES = True
 PROCESS_NAMES: frozenset[str] = frozenset()  # it reads again before it writes, within milliseconds
 # `claude mcp add` puts an empty env; a rewrite of the file keeps everything else.
 REWRITES: frozenset[str] = frozenset({"env"})
+CLASHING_KEYS: tuple[frozenset[str], ...] = ()
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
 _RESERVED: Final = frozenset({"workspace", "claude-in-chrome", "computer-use", "__proto__", "constructor"})
 
@@ -65,8 +68,13 @@ def _state_file(environment: Environment, reader: Reader) -> PurePath:
 
 def target(level: Level, environment: Environment, reader: Reader, look: Look) -> Place:
     if level == "user":
-        return Place("user", _state_file(environment, reader), ("mcpServers",), DIALECT, owner="claude")
+        return _state_place("user", _state_file(environment, reader), ("mcpServers",))
     return _project_place("project", project_root(environment, reader))
+
+
+def _state_place(level: LayerLevel, file: PurePath, container: KeyPath) -> Place:
+    # proper-lockfile's folder: Claude Code waits for it a moment, then goes on without it (measured).
+    return Place(level, file, container, DIALECT, owner="claude", lock_suffix=".lock")
 
 
 def _project_place(level: LayerLevel, folder: PurePath) -> Place:
@@ -80,7 +88,7 @@ def layers(environment: Environment, reader: Reader, look: Look) -> tuple[Place,
     elsewhere: list[Place] = []
     for key in look.keys(state, DIALECT, ("projects",)):
         level: LayerLevel = "local" if _same_folder(key, environment) == here else "other-project"
-        place = Place(level, state, ("projects", key, "mcpServers"), DIALECT, owner="claude")
+        place = _state_place(level, state, ("projects", key, "mcpServers"))
         (records if level == "local" else elsewhere).append(place)
     return (
         *elsewhere,
@@ -112,9 +120,14 @@ def entry(server: Server, place: Place) -> Entry:
     notes = _unset_notes(required)
     if isinstance(server, Stdio):
         shapes.refuse_working_folder(server, LABEL)
-        # The type is always written: `claude mcp get` shows command and arguments only where it stands.
-        return Entry(shapes.stdio_entry(server, dollar_braces, LABEL), required, notes)
-    value: dict[str, Json] = {
+        value = shapes.stdio_entry(server, dollar_braces, LABEL)
+        # The type is written, because `claude mcp get` shows command and arguments only where it stands; not in the
+        # shared file, because Muse merges it over a user entry of the older shape, and two words for one thing switch
+        # all of Muse's MCP off.
+        if place.shared_with:
+            del value["type"]
+        return Entry(value, required, notes + _shared_notes(server, place))
+    value = {
         "type": _transport(server.transport, place),
         "url": spell(server.url, dollar_braces, LABEL, "the URL"),
     }
@@ -135,7 +148,9 @@ def _unset_notes(required: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _shared_notes(server: Server, place: Place) -> tuple[str, ...]:
-    if not place.shared_with or not names_in(server):
+    in_env = server.env if isinstance(server, Stdio) else ()
+    elsewhere = set(names_in(server)) - {one.name for _, text in in_env for one in text.references}
+    if not place.shared_with or not elsewhere:
         return ()
     return (
         f"{' and '.join(place.shared_with)} reads {place.file.name} too and takes references outside env literally",

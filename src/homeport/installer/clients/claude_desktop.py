@@ -33,9 +33,11 @@ IS_GUI = True
 READS_BOM = False  # from an issue: tradesdontlie/tradingview-mcp 406; it then rewrites the file without our servers
 MERGES_LEVELS = False
 CLEARS_ENVIRONMENT = True
+HOLDS_REFERENCES = False
 # It keeps the file in memory and writes that copy back (anthropics/claude-code 90101, 85005 and others).
 PROCESS_NAMES: frozenset[str] = frozenset({"Claude", "Claude.exe", "claude-desktop"})
 REWRITES: frozenset[str] = frozenset()
+CLASHING_KEYS: tuple[frozenset[str], ...] = ()
 FILE_NAME = "claude_desktop_config.json"
 
 server = shapes.server_of_mcp_servers

@@ -25,9 +25,10 @@ class Client(Protocol):
 
     LABEL: its name for people. DIALECT: of its user file. IS_GUI: started without a shell's PATH. READS_BOM: a byte
     order mark does not make it ignore the file. MERGES_LEVELS: entries of one name are merged key by key, else the
-    nearest is taken whole. CLEARS_ENVIRONMENT: a server gets only what its entry names. PROCESS_NAMES: programs
+    nearest is taken whole. CLEARS_ENVIRONMENT: a server gets only what its entry names. HOLDS_REFERENCES: an
+    entry can name a variable without its value. PROCESS_NAMES: programs
     whose running means that the client may write its copy of the file back. REWRITES: what the client itself drops
-    from or adds to an entry, which is therefore no drift.
+    from or adds to an entry, which is therefore no drift. CLASHING_KEYS: keys that may not stand in one entry.
     """
 
     LABEL: str
@@ -36,8 +37,10 @@ class Client(Protocol):
     READS_BOM: bool
     MERGES_LEVELS: bool
     CLEARS_ENVIRONMENT: bool
+    HOLDS_REFERENCES: bool
     PROCESS_NAMES: frozenset[str]
     REWRITES: frozenset[str]
+    CLASHING_KEYS: tuple[frozenset[str], ...]
 
     def home(self, environment: Environment) -> PurePath:
         """The folder whose existence says that the client is installed."""

@@ -36,8 +36,16 @@ IS_GUI = False
 READS_BOM = True
 MERGES_LEVELS = True
 CLEARS_ENVIRONMENT = True
+HOLDS_REFERENCES = True
 PROCESS_NAMES: frozenset[str] = frozenset()  # it reads again before it writes
 REWRITES: frozenset[str] = frozenset()
+# Both in one entry, and Codex refuses to start at all (measured).
+CLASHING_KEYS: tuple[frozenset[str], ...] = (
+    frozenset({"command", "url"}),
+    frozenset({"env", "url"}),
+    frozenset({"args", "url"}),
+    frozenset({"bearer_token_env_var", "command"}),
+)
 CONTAINER: Final = ("mcp_servers",)
 _NAME: Final = re.compile(r"[A-Za-z0-9_:@/.-]+")
 

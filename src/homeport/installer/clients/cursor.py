@@ -30,8 +30,10 @@ IS_GUI = True
 READS_BOM = True  # inferred, as the dialect
 MERGES_LEVELS = False
 CLEARS_ENVIRONMENT = False
+HOLDS_REFERENCES = True
 PROCESS_NAMES: frozenset[str] = frozenset()  # it watches the file and does not write its copy back
 REWRITES: frozenset[str] = frozenset()
+CLASHING_KEYS: tuple[frozenset[str], ...] = ()
 
 server = shapes.server_of_mcp_servers
 name_problem = shapes.any_name

@@ -33,9 +33,16 @@ IS_GUI = False
 READS_BOM = True  # inferred
 MERGES_LEVELS = True
 CLEARS_ENVIRONMENT = True
+HOLDS_REFERENCES = True
 PROCESS_NAMES: frozenset[str] = frozenset()
 # Dropped by Muse when it rewrites settings.json.
 REWRITES: frozenset[str] = frozenset({"type", "cwd", "required", "startup_timeout_sec", "tool_timeout_sec"})
+# Each pair in one merged entry switches all MCP off for the session (documented).
+CLASHING_KEYS: tuple[frozenset[str], ...] = (
+    frozenset({"command", "url"}),
+    frozenset({"type", "transport"}),
+    frozenset({"required", "mode"}),
+)
 CONTAINER: Final = ("mcpServers",)
 OLD_CONTAINER: Final = ("mcp_servers",)
 BEGINNING: Final = {"schema_version": 1}
@@ -106,7 +113,9 @@ def entry(server: Server, place: Place) -> Entry:
 def _stdio(server: Stdio, place: Place) -> dict[str, Json]:
     if place.shared_with:
         shapes.refuse_working_folder(server, " and ".join((LABEL, *place.shared_with)))
-    value: dict[str, Json] = {"type": "stdio", "command": spell(server.command, no_reference, LABEL, "the command")}
+    # No type in the shared file: see claude_code.entry.
+    value: dict[str, Json] = {} if place.shared_with else {"type": "stdio"}
+    value["command"] = spell(server.command, no_reference, LABEL, "the command")
     if server.args:
         value["args"] = [spell(text, no_reference, LABEL, "an argument") for text in server.args]
     if server.env:
@@ -143,7 +152,7 @@ def gates(
         found.append(
             Gate(
                 "waiting",
-                "Muse Code reads this file in a trusted workspace only (its own trust.json, which Homeport does not read)",
+                "Muse Code reads this file in a trusted workspace only (its own trust.json says which)",
                 "start muse there and trust the workspace",
             )
         )

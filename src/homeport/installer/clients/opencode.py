@@ -33,8 +33,11 @@ IS_GUI = False
 READS_BOM = True
 MERGES_LEVELS = True
 CLEARS_ENVIRONMENT = False
+HOLDS_REFERENCES = True
 PROCESS_NAMES: frozenset[str] = frozenset()
 REWRITES: frozenset[str] = frozenset()
+# OpenCode accepts both in one entry (measured), but then it is not the server that was asked for.
+CLASHING_KEYS: tuple[frozenset[str], ...] = (frozenset({"command", "url"}),)
 CONTAINER: Final = ("mcp",)
 # Written by us, because OpenCode puts it into a file that lacks it, even when it only reads (measured).
 BEGINNING: Final = {"$schema": "https://opencode.ai/config.json"}

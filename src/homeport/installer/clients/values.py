@@ -96,6 +96,8 @@ class Place:
     owner: str | None = None
     shared_with: tuple[str, ...] = ()
     stale_containers: tuple[KeyPath, ...] = ()
+    lock_suffix: str | None = None
+    """Added to the real file's name: the folder by which the client itself locks it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +128,7 @@ class Reader(Protocol):
     def real(self, path: PurePath) -> PurePath: ...
     def runnable(self, path: PurePath) -> bool: ...
     def modified(self, path: PurePath) -> float: ...
+    def tracked(self, path: PurePath) -> bool: ...
 
 
 class Look(Protocol):

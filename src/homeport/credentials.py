@@ -1,0 +1,114 @@
+"""What looks like a credential: one detector for configs, records and memory, and the mask that hides one."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+MASK: Final = "***"
+
+_NAME: Final = re.compile(
+    r"(?:^|[_\-.])(?:api[_\-]?key|key|token|secret|passw(?:or)?d|pass|pwd|pat|auth|authorization|credentials?|bearer"
+    r"|cookie|dsn|private[_\-]?key|access[_\-]?key|client[_\-]?secret|signature|session)(?:$|[_\-.0-9])",
+    re.IGNORECASE,
+)
+_RUN_TOGETHER: Final = re.compile(r"(?:apikey|accesskey|authtoken|accesstoken|secretkey|password)", re.IGNORECASE)
+
+# Prefixes by which issuers mark their own keys, so that scanners find them.
+_VALUE: Final = re.compile(
+    r"\b(?:sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}"
+    r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"
+    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
+    r"|dop_v1_[a-f0-9]{32,}|lin_api_[A-Za-z0-9]{20,}|ntn_[A-Za-z0-9]{20,}|tvly-[A-Za-z0-9-]{16,})"
+    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+)
+_SCHEME: Final = re.compile(r"^(?:Bearer|Basic|Token)\s+\S{6,}$", re.IGNORECASE)
+_OPTION: Final = re.compile(r"^--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:=(?P<value>.*))?$", re.DOTALL)
+
+
+def is_secret_name(name: str) -> bool:
+    """`API_KEY`, `X-Auth-Token`, `Authorization`; not `KEYBOARD`, `TOKENIZERS_PARALLELISM` or `MONKEY`."""
+    return bool(_NAME.search(name) or _RUN_TOGETHER.search(name))
+
+
+def is_secret_value(value: str) -> bool:
+    """An issuer's own key format, an authorization scheme with its credential, or a URL with a password in it."""
+    return bool(_VALUE.search(value) or _SCHEME.match(value)) or _url_secret(value)
+
+
+def is_secret(name: str, value: str) -> bool:
+    """The value is not empty, and it or its name says that it is a credential. Plain numbers and flags are none."""
+    if not value or re.fullmatch(r"\d{1,6}|true|false|yes|no|on|off", value, re.IGNORECASE):
+        return False
+    return is_secret_name(name) or is_secret_value(value)
+
+
+def secret_argument(arguments: tuple[str, ...]) -> str | None:
+    """The option whose value is a credential (`--api-key XYZ`, `--token=XYZ`), or "" for a bare one; None if none."""
+    previous: str | None = None
+    for argument in arguments:
+        option = _OPTION.match(argument)
+        if previous and not option and is_secret(previous, argument):
+            return previous
+        if option and option["value"] is not None and is_secret(option["name"], option["value"]):
+            return option["name"]
+        if is_secret_value(argument):
+            return ""
+        previous = option["name"] if option and option["value"] is None else None
+    return None
+
+
+def _url_secret(value: str) -> bool:
+    parts = _split(value)
+    if parts is None:
+        return False
+    return bool(parts.password) or any(is_secret(name, text) for name, text in parse_qsl(parts.query))
+
+
+def _split(value: str) -> Any:
+    if "://" not in value:
+        return None
+    try:
+        parts = urlsplit(value)
+        parts.password  # noqa: B018 - the property itself raises on a malformed authority
+    except ValueError:
+        return None
+    return parts
+
+
+def masked(name: str, value: str) -> str:
+    """The value as it may be shown: hidden where it is a credential, a URL with its password and query hidden."""
+    if not is_secret(name, value):
+        return value
+    parts = _split(value)
+    if parts is None or is_secret_name(name):
+        return MASK
+    return masked_url(value)
+
+
+def masked_url(value: str) -> str:
+    parts = _split(value)
+    if parts is None or not _url_secret(value):
+        return value
+    authority = parts.netloc.rpartition("@")[2]
+    user = f"{parts.username}:{MASK}@" if parts.password else ""
+    query = "&".join(f"{key}={MASK if is_secret(key, text) else text}" for key, text in parse_qsl(parts.query))
+    return str(urlunsplit((parts.scheme, user + authority, parts.path, query, parts.fragment)))
+
+
+def masked_arguments(arguments: list[str]) -> list[str]:
+    """A command line as it may be shown."""
+    shown: list[str] = []
+    previous: str | None = None
+    for argument in arguments:
+        option = _OPTION.match(argument)
+        if previous and not option and is_secret(previous, argument):
+            shown.append(MASK)
+        elif option and option["value"] is not None and is_secret(option["name"], option["value"]):
+            shown.append(argument[: argument.index("=") + 1] + MASK)
+        else:
+            shown.append(masked("", argument))
+        previous = option["name"] if option and option["value"] is None else None
+    return shown

@@ -1,0 +1,118 @@
+"""What a plan says, one row for each client and name: what `--json` prints and text is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from homeport.errors import HomeportError
+from homeport.installer.clients.values import Json, KeyPath, Place
+from homeport.installer.plan.files_view import WriteFile
+
+Outcome = Literal["created", "updated", "unchanged", "removed", "absent", "refused", "skipped"]
+
+CHANGES: frozenset[Outcome] = frozenset({"created", "updated", "removed"})
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """An entry that goes together with the one we write or take out."""
+
+    file: str
+    path: KeyPath
+    tracked: bool = False
+
+    def as_json(self) -> dict[str, Json]:
+        return {"file": self.file, "path": list(self.path), "tracked": self.tracked}
+
+
+@dataclass(frozen=True, slots=True)
+class ShadowedBy:
+    """A nearer entry of the name that stays. runs: what it starts, masked."""
+
+    level: str
+    file: str
+    ours: bool
+    runs: str
+
+    def as_json(self) -> dict[str, Json]:
+        return {"level": self.level, "file": self.file, "ours": self.ours, "runs": self.runs}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One client and one name. place is None where it could not be found; entry where none can be spelled."""
+
+    client: str
+    label: str
+    level: str
+    name: str
+    outcome: Outcome
+    place: Place | None = None
+    entry: dict[str, Json] | None = None
+    fragment: str | None = None
+    apply_command: tuple[str, ...] | None = None
+    update_command: tuple[tuple[str, ...], ...] = ()
+    removed: tuple[Removed, ...] = ()
+    shadowed_by: tuple[ShadowedBy, ...] = ()
+    requires_env: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    error: HomeportError | None = None
+    broken_target: bool = False
+    """The error is about what stands in the file, not about what was asked: printing still helps."""
+
+    def as_json(self, applied: bool) -> dict[str, Any]:
+        return {
+            "client": self.client,
+            "label": self.label,
+            "level": self.level,
+            "file": None if self.place is None else str(self.place.file),
+            "container": None if self.place is None else list(self.place.container),
+            "name": self.name,
+            "entry": self.entry,
+            "fragment": self.fragment,
+            "outcome": self.outcome,
+            "applied": applied,
+            "apply_command": None if self.apply_command is None else list(self.apply_command),
+            "removed": [removed.as_json() for removed in self.removed],
+            "shadowed_by": [shadow.as_json() for shadow in self.shadowed_by],
+            "requires_env": list(self.requires_env),
+            "next": list(self.next_steps),
+            "notes": list(self.notes),
+            "error": None if self.error is None else self.error.as_json(),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class EntryChange:
+    """What happens to one entry, for the journal: enough to know it again and to put it back alone.
+
+    made: the containers that did not exist before.
+    """
+
+    file: str
+    path: KeyPath
+    dialect: str
+    before: Json
+    after: Json
+    identity: tuple[str, ...] | None
+    made: tuple[KeyPath, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ClientPlan:
+    """Everything one client needs: all of its steps or none of them."""
+
+    client: str
+    rows: tuple[Row, ...]
+    steps: tuple[WriteFile, ...] = ()
+    changes: tuple[EntryChange, ...] = ()
+
+    @property
+    def refused(self) -> HomeportError | None:
+        return next((row.error for row in self.rows if row.outcome == "refused" and row.error), None)
+
+    @property
+    def changes_something(self) -> bool:
+        return any(row.outcome in CHANGES or row.removed for row in self.rows)

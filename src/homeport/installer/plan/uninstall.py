@@ -1,0 +1,89 @@
+"""What `uninstall` would do in one client."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from homeport.environment import Environment
+from homeport.errors import USAGE, HomeportError
+from homeport.installer.clients.values import LEVELS, Level, Place, Reader
+from homeport.installer.plan.bench import Bench, foreign_entry, open_bench, removal
+from homeport.installer.plan.install import client_owned, find_place, not_installed
+from homeport.installer.plan.ownership import History, is_ours
+from homeport.installer.plan.request import UninstallRequest
+from homeport.installer.plan.rows import ClientPlan, EntryChange, Row
+
+
+def plan_uninstall(
+    name: str, request: UninstallRequest, environment: Environment, reader: Reader, history: History
+) -> ClientPlan:
+    """Plan to take the entry `request.name` out of the client called `name`, ours only.
+
+    Raises HomeportError with exit code 2 only: level_unsupported.
+    """
+    bench = open_bench(name, environment, reader, history, (request.name,))
+    rows: list[Row] = []
+    changes: list[EntryChange] = []
+    for level in LEVELS if request.every_level else request.levels:
+        row = Row(name, bench.client.LABEL, level, request.name, "refused")
+        try:
+            row, made = _plan_level(bench, request, level, row)
+        except HomeportError as error:
+            if error.code == "level_unsupported" and request.every_level:
+                continue
+            if error.exit_code == USAGE:
+                raise
+            row, made = replace(row, error=error, broken_target=True), []
+        rows.append(row)
+        changes += made
+    if any(row.outcome in ("refused", "skipped") for row in rows):
+        return ClientPlan(name, tuple(rows))
+    return ClientPlan(name, tuple(rows), bench.view.steps(), tuple(changes))
+
+
+def _plan_level(bench: Bench, request: UninstallRequest, level: Level, row: Row) -> tuple[Row, list[EntryChange]]:
+    missing = None if request.config else not_installed(bench)
+    if missing is not None:
+        return replace(row, outcome="skipped" if request.refused_skips else "refused", error=missing), []
+    place = find_place(bench, level, request)
+    command = bench.client.remove_command(row.name) if place.owner else None
+    row = replace(row, place=place, apply_command=None if command is None else tuple(command))
+    places = _places(bench, place, request, level)
+    standing = [one for one in places if _stands(bench, one, request)]
+    if not standing:
+        return replace(row, outcome="absent"), []
+    if request.writes and place.owner and request.via is None and any(one.owner for one in standing):
+        raise client_owned(bench, place, row)
+    if request.via == "cli" and place.owner:
+        return replace(row, outcome="removed"), []
+    done = [removal(bench, one, row.name) for one in standing]
+    removed = [one for one in done if one is not None]
+    return replace(row, outcome="removed", removed=tuple(one for one, _ in removed)), [change for _, change in removed]
+
+
+def _places(bench: Bench, place: Place, request: UninstallRequest, level: Level) -> list[Place]:
+    """The target first, then what belongs to the same level: the losing file of a folder, a stale container, and with
+    --level all also Claude Code's local record."""
+    found = [place, *(replace(place, container=container) for container in place.stale_containers)]
+    if request.config is not None:
+        return found
+    for other in bench.client.layers(bench.environment, bench.reader, bench.view):
+        beside = other.file.parent == place.file.parent and other.level == level
+        nearer = request.every_level and level == "project" and other.level in ("local", "project")
+        if (beside or nearer) and (other.file, other.container) not in [(one.file, one.container) for one in found]:
+            found.append(other)
+    return found
+
+
+def _stands(bench: Bench, place: Place, request: UninstallRequest) -> bool:
+    """Whether an entry of the name is there to take out.
+
+    Raises HomeportError: foreign_entry, where the target itself holds one that is not ours.
+    """
+    member = bench.view.document(place.file, place.dialect).find((*place.container, request.name))
+    if member is None:
+        return False
+    known = bench.history.last(str(bench.reader.real(place.file)), member.path)
+    if is_ours(bench.client.server(member.value), None, known) or request.replace:
+        return True
+    raise foreign_entry(bench.client, place, member)
