@@ -245,6 +245,25 @@ def swap_in(temporary: Path, target: RealPath, expected: Stamp) -> None:
     raise FileChanged
 
 
+def take_away(target: RealPath, temporary: Path, expected: Stamp) -> None:
+    """Remove `target`, which must still be `expected`; what another program saved in between is put back.
+
+    Raises FileChanged, HomeportError.
+    """
+    if stamp(target) != expected:
+        raise FileChanged
+    try:
+        os.rename(target, temporary)
+    except OSError as error:
+        raise write_error(target, error) from error
+    if stamp(temporary) != expected:
+        with contextlib.suppress(FileChanged):
+            create_exclusively(temporary, target)
+        remove_quietly(temporary)
+        raise FileChanged
+    remove_quietly(temporary)
+
+
 def _put_back(theirs: Path, target: RealPath) -> None:
     """`theirs` holds a file that came in between: give it its name again, unless a still newer one has it by now."""
     ours = stamp(target)
@@ -366,9 +385,10 @@ def remove_folder_if_empty(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def folder_lock(path: Path, *, patience_s: float, stale_s: float) -> Iterator[bool]:
+def folder_lock(path: Path, *, patience_s: float, stale_s: float, mark_ns: int) -> Iterator[bool]:
     """Hold a lock that is a folder, as node's proper-lockfile makes it. Gives whether we hold it.
 
+    mark_ns: its write time, by which remove_marked_folder knows it again after a kill.
     One that is older than `stale_s` belongs to a program that died and is taken over; one that stays is not forced:
     the caller goes on without it.
     """
@@ -380,6 +400,7 @@ def folder_lock(path: Path, *, patience_s: float, stale_s: float) -> Iterator[bo
         try:
             os.mkdir(path)
             held = True
+            os.utime(path, ns=(mark_ns, mark_ns))
         except FileExistsError:
             if _age_s(path) > stale_s:
                 remove_folder_if_empty(path)
@@ -394,6 +415,13 @@ def folder_lock(path: Path, *, patience_s: float, stale_s: float) -> Iterator[bo
     finally:
         if held:
             remove_folder_if_empty(path)
+
+
+def remove_marked_folder(path: Path, mark_ns: int) -> None:
+    """Remove a lock that a killed process of ours left; anybody else's has another write time and stays."""
+    with contextlib.suppress(OSError):
+        if os.stat(path).st_mtime_ns == mark_ns:
+            os.rmdir(path)
 
 
 def _age_s(path: Path) -> float:

@@ -10,6 +10,7 @@ from typing import Final
 from homeport.errors import HomeportError
 from homeport.installer.clients.values import Dialect, Json, KeyPath, Reader
 from homeport.installer.edit.document import Document
+from homeport.installer.plan.splices import Splice, splices
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +18,7 @@ class WriteFile:
     """A step: the file held `before` (None: there was none) and is to hold `after` (None: it goes).
 
     path: as the client names it. real: behind every link. new_mode: for a file that does not exist yet.
+    edits: what turns one into the other, one after the other.
     client_lock: the folder by which the client itself locks this file, where it has one.
     """
 
@@ -25,6 +27,7 @@ class WriteFile:
     before: bytes | None
     after: bytes | None
     new_mode: int
+    edits: tuple[Splice, ...]
     client_lock: PurePath | None = None
 
 
@@ -43,6 +46,7 @@ class FilesView:
         self._now: dict[PurePath, bytes | None] = {}
         self._documents: dict[tuple[PurePath, Dialect], Document] = {}
         self._steps: dict[PurePath, tuple[PurePath, int, PurePath | None]] = {}
+        self._edits: dict[PurePath, list[tuple[bytes, bytes]]] = {}
 
     def read(self, path: PurePath) -> bytes | None:
         real = self.reader.real(path)
@@ -73,16 +77,20 @@ class FilesView:
         real = self.reader.real(path)
         self.read(path)
         if self._now[real] != after:
+            self._edits.setdefault(real, []).append((self._now[real] or b"", after or b""))
             self._now[real] = after
             self._steps.setdefault(real, (path, mode, client_lock))
 
     def steps(self) -> tuple[WriteFile, ...]:
         """A step per changed file, in the order of the first change."""
         return tuple(
-            WriteFile(path, real, self._before[real], self._now[real], mode, lock)
+            WriteFile(path, real, self._before[real], self._now[real], mode, self._spliced(real), lock)
             for real, (path, mode, lock) in self._steps.items()
             if self._before[real] != self._now[real]
         )
+
+    def _spliced(self, real: PurePath) -> tuple[Splice, ...]:
+        return tuple(splice for before, after in self._edits[real] for splice in splices(before, after))
 
     def value(self, file: PurePath, dialect: Dialect, path: KeyPath) -> Json:
         document = self._quiet(file, dialect)
@@ -127,3 +135,12 @@ def fragment(path: KeyPath, value: Json, dialect: Dialect, beginning: dict[str, 
     from homeport.installer.edit import jsonc
 
     return jsonc.render_fragment(path, value, beginning)
+
+
+def value_at(source: bytes, dialect: Dialect, path: KeyPath) -> Json:
+    """The value at a path of these bytes; None where they hold none or cannot be read."""
+    try:
+        member = _opener(dialect)(source, ()).find(path)
+    except HomeportError:
+        return None
+    return None if member is None else member.value

@@ -24,6 +24,7 @@ from homeport.installer.plan.bench import Bench, foreign_entry, open_bench
 from homeport.installer.plan.command import command_for
 from homeport.installer.plan.files_view import fragment
 from homeport.installer.plan.ownership import History, identity, is_ours
+from homeport.installer.plan.quoting import command_line, shell_named
 from homeport.installer.plan.request import InstallRequest
 from homeport.installer.plan.rows import ClientPlan, EntryChange, Row
 from homeport.installer.plan.taking_out import put
@@ -180,9 +181,7 @@ def _decide(
 
 
 def client_owned(bench: Bench, place: Place, row: Row) -> HomeportError:
-    from homeport.installer.plan.quoting import command_line
-
-    shell = "powershell" if bench.environment.platform == "win32" else "posix"
+    shell = shell_named(None, bench.environment.platform)
     line = command_line(row.apply_command, shell) if row.apply_command else None
     by_command = f"run: {line}\n" if line else ""
     return HomeportError(

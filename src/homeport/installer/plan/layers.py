@@ -1,4 +1,4 @@
-"""Nearer and weaker places of one client: what hides our entry, what goes with it, and what the levels make together."""
+"""One client's other places: what hides our entry, what goes with it, and what the levels make together."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from homeport.installer.clients.values import Json, KeyPath, Registration, Remote, Server, Stdio
+from homeport.installer.plan.splices import Splice
 
 Identity = tuple[str, ...]
 """("stdio", command, *arguments) or ("remote", url): what an entry runs, without its variables."""
@@ -19,8 +20,9 @@ class Written:
     """One change of ours that the journal holds. See apply.journal for what a record is.
 
     file: the real path. path: of the entry. entry: as we wrote it (None: we removed it). identity: what it runs.
-    offset, before, after: the one span that changed. made: containers that were made for it. file_before: the file's
-    whole bytes where it was missing (None) or held nothing but white space; `blank` says that this is so.
+    made: containers that were made for it. file_before: the file's whole bytes where it was missing (None) or held
+    nothing but white space; `blank` says that this is so. digests: of the whole file. edits: what turned one into the
+    other, empty where the client's own program did. paths_changed: how many entries of this file they touch.
     """
 
     file: str
@@ -33,9 +35,7 @@ class Written:
     file_before: bytes | None
     digest_before: str
     digest_after: str
-    offset: int
-    before: bytes
-    after: bytes
+    edits: tuple[Splice, ...]
     paths_changed: int = 1
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from homeport.errors import HomeportError
-from homeport.installer.clients.values import Json, KeyPath, Place
+from homeport.installer.clients.values import Dialect, Json, KeyPath, Place
 from homeport.installer.plan.files_view import WriteFile
 
 Outcome = Literal["created", "updated", "unchanged", "removed", "absent", "refused", "skipped"]
@@ -93,7 +93,7 @@ class EntryChange:
 
     file: str
     path: KeyPath
-    dialect: str
+    dialect: Dialect
     before: Json
     after: Json
     identity: tuple[str, ...] | None

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from homeport.installer.clients.values import Place
 from homeport.installer.plan.files_view import HOME_MODE, PROJECT_MODE, FilesView
 from homeport.installer.plan.ownership import History, Written
 from homeport.installer.plan.rows import EntryChange
+from homeport.installer.plan.splices import digest, taken_back
 
 
 def mode_for(place: Place) -> int:
@@ -64,11 +63,11 @@ def _holds_only(source: bytes, place: Place, view: FilesView) -> bool:
         and (member := document.find((key,))) is not None
         and member.value == place.beginning[key]
         for key in keys
-    ) and not _has_comments(source, keys)
+    ) and not _has_comments(source)
 
 
-def _has_comments(source: bytes, keys: tuple[str, ...]) -> bool:
-    """A comment somebody put into a file we made keeps the file. `$schema` is a URL, so `//` counts without keys only."""
+def _has_comments(source: bytes) -> bool:
+    """A comment that somebody put into a file we made keeps the file. The `//` of a URL is none."""
     text = source.replace(b"://", b"")
     return b"//" in text or b"/*" in text or b"#" in text
 
@@ -82,16 +81,11 @@ def _rewind(source: bytes, all_changes: tuple[Written, ...], ours: tuple[Written
     current: bytes = source
     while remaining and remaining[-1] in ours:
         change = remaining.pop()
-        if change.paths_changed != 1 or change.entry is None or _digest(current) != change.digest_after:
+        if change.paths_changed != 1 or change.entry is None or digest(current) != change.digest_after:
             return None
-        end = change.offset + len(change.after)
-        current = current[: change.offset] + change.before + current[end:]
+        current = taken_back(current, change.edits)
         if change.entry_before is None:
             if change.blank and change.file_before is None:
                 return (None,)
-            return (current,) if _digest(current) == change.digest_before else None
+            return (current,) if digest(current) == change.digest_before else None
     return None
-
-
-def _digest(source: bytes) -> str:
-    return hashlib.sha256(source).hexdigest()
