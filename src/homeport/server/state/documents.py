@@ -1,0 +1,440 @@
+"""Documents on mounts: plain files that any number of processes, and people with editors, change at the same time."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from homeport import files
+from homeport.errors import CODES, HomeportError
+from homeport.server.state.home import Home
+from homeport.server.state.index import MountIndex, index_of
+from homeport.server.state.locks import Locks
+from homeport.server.state.mounts import Mount
+from homeport.server.state.paths import Address, shown
+from homeport.server.state.places import Listed, MountFolder, Place
+from homeport.server.state.recovery import Recovery
+from homeport.server.state.versions import Action, Intent, Version, Versions, digest
+
+LARGEST_BYTES: Final = 1024 * 1024
+# Once the file is changed its version is worth waiting for, whatever the caller's patience was.
+_LANDING_S: Final = 5.0
+_STORE_CODES: Final = ("home_busy", "store_damaged", "store_failed")
+_log = logging.getLogger(__name__)
+
+
+class Caller(NamedTuple):
+    """Who asks, and until when, on time.monotonic(), they may be kept waiting for a lock."""
+
+    actor: str
+    deadline_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What a document holds. version: None where versions.db cannot say."""
+
+    address: Address
+    text: str
+    version: Version | None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What came of a change. before: the version it was made on, None where there was no document. after: None where
+    it is not known (yet), and for folders. documents: how many were touched."""
+
+    address: Address
+    before: Version | None
+    after: Version | None
+    changed: bool = True
+    documents: int = 1
+
+
+class Documents:
+    """The documents of one home on the mounts of one server. One call at a time; other processes may do as they like.
+
+    Every method takes addresses and may raise HomeportError: memory_path_invalid, name_collision, document_not_found
+    (also for a mount that is not there), read_only_mount, edit_only_mount, home_busy, store_damaged, store_failed, and
+    a code of homeport.files where the disk refuses. No message holds a path of the host.
+    """
+
+    def __init__(self, home: Home, mounts: tuple[Mount, ...]) -> None:
+        self.mounts = mounts
+        self._folders = {mount.path: MountFolder(home.memory, mount) for mount in mounts}
+        self._memory = home.memory
+        self._locks = Locks(home.locks)
+        self._versions = Versions(home.versions)
+        self._recovery = Recovery(home.memory, self._locks, self._versions)
+        self._recovered = False
+        self._said: set[str] = set()
+
+    def close(self) -> None:
+        self._versions.close()
+
+    def read(self, address: Address, caller: Caller) -> Document:
+        """Raises also document_unreadable (not UTF-8, or not a file), document_too_large."""
+        place = self._document(address)
+        data = _data(place)
+        try:
+            self._recover(caller)
+            version = self._versions.latest(place.key, caller.deadline_s)
+            if version is None or version.sha256 != digest(data):
+                # Edited by hand, or just being changed by another process: look again when nobody is.
+                with self._exclusive([place], caller):
+                    data = _data(self._document(address))
+                    version = self._versions.note(place.key, data, caller.deadline_s)
+        except HomeportError as error:
+            if error.code not in _STORE_CODES:
+                raise
+            # What the document holds can be said without its version; a damaged database must not hide it.
+            self._say_once(error)
+            version = None
+        return Document(address, _text(address, data), version)
+
+    def index(self) -> list[MountIndex]:
+        return [index_of(self._memory, mount) for mount in self.mounts]
+
+    def is_folder(self, address: Address) -> bool:
+        return self._place(address).kind == "folder"
+
+    def listing(self, address: Address) -> list[Listed]:
+        """The documents below a mount or folder, sorted by address. Raises also document_not_found (no folder)."""
+        place = self._place(address)
+        if place.kind != "folder":
+            raise _not_found(address)
+        return sorted(self._folders[address.mount].documents(place), key=lambda listed: listed.address.segments)
+
+    def trouble(self, listed: Listed) -> str | None:
+        """Why a listed document cannot be viewed, or None. Its file is read where the listing could not tell."""
+        if listed.trouble:
+            return listed.trouble
+        try:
+            _text(listed.address, _data(self._place(listed.address)))
+        except HomeportError as error:
+            return CODES[error.code][1]
+        return None
+
+    def write(
+        self, address: Address, edit: Callable[[str | None], str], expected: int | None, caller: Caller
+    ) -> Change:
+        """Give the document the text that `edit` makes of its present one (None: there is none).
+
+        expected: the version it must be at, 0 for none. Where `edit` changes nothing no version is made.
+        Raises also what `edit` raises, version_conflict, document_unreadable, document_too_large.
+        """
+        first = self._place(address)
+        self._check_access(address, makes_or_takes=first.kind == "nothing")
+        with self._exclusive([first], caller):
+            place = self._place(address)
+            data = None if place.kind == "nothing" else _data(place)
+            self._check_access(address, makes_or_takes=data is None)
+            before = self._versions.note(place.key, data, caller.deadline_s)
+            _check_expected(address, expected, before)
+            new = edit(None if data is None else _text(address, data)).encode()
+            if len(new) > LARGEST_BYTES:
+                raise _too_large(address, len(new))
+            existing = None if data is None else before
+            if new == data:
+                return Change(address, existing, existing, changed=False)
+            intent = self._intend("created" if data is None else "changed", place, caller, data=new)
+            return Change(address, existing, self._carry_out(intent, lambda: _put(place, new)))
+
+    def remove(self, address: Address, expected: int | None, recursive: bool, caller: Caller) -> Change:
+        """Delete a document, or with `recursive` a folder and every document in it.
+
+        Raises also version_conflict, not_recursive, document_unreadable.
+        """
+        place = self._existing(address, recursive)
+        self._check_access(address, makes_or_takes=True)
+        if place.kind == "folder":
+            return self._remove_folder(address, caller)
+        with self._exclusive([place], caller):
+            before = self._noted(self._document(address), caller)
+            _check_expected(address, expected, before)
+            return Change(address, before, self._unlink(place, caller))
+
+    def move(self, source: Address, to: Address, expected: int | None, recursive: bool, caller: Caller) -> Change:
+        """Rename a document, or with `recursive` a folder, also to another mount. Its versions go with it.
+
+        It is one rename of the file system: after a kill it is done or it is not. Raises also document_exists,
+        version_conflict, not_recursive.
+        """
+        place = self._existing(source, recursive)
+        target = self._free(source, to)
+        self._check_access(source, makes_or_takes=True)
+        self._check_access(to, makes_or_takes=True)
+        is_folder = place.kind == "folder"
+        with self._all_exclusive([place, target], caller) if is_folder else self._exclusive([place, target], caller):
+            self._free(source, to)
+            listed = self._note_folder(source, caller) if is_folder else []
+            before = None if is_folder else self._noted(self._document(source), caller)
+            if not is_folder:
+                _check_expected(source, expected, before)
+            intent = self._intend("renamed", place, caller, target=target)
+            after = self._carry_out(intent, lambda: _rename(place, target))
+            self._prune(place)
+            return Change(to, before, None if is_folder else after, documents=len(listed) if is_folder else 1)
+
+    def _remove_folder(self, address: Address, caller: Caller) -> Change:
+        with self._all_exclusive([self._place(address)], caller):
+            listed = self._note_folder(address, caller)
+            for entry in listed:
+                if entry.path.is_symlink():
+                    files.remove_quietly(entry.path)
+                else:
+                    self._unlink(self._place(entry.address), caller)
+            return Change(address, None, None, documents=len(listed))
+
+    def _note_folder(self, address: Address, caller: Caller) -> list[Listed]:
+        """See that versions.db knows every document of a folder as it is, before something is done to all of them."""
+        listed = self.listing(address)
+        for entry in listed:
+            if entry.trouble:
+                raise HomeportError(
+                    "memory_path_invalid",
+                    f"{address} holds {shown(entry.path.name)}, which has no address: {entry.trouble}",
+                    "rename that file by hand first",
+                    {"address": str(address)},
+                )
+            if not entry.path.is_symlink():
+                self._noted(self._place(entry.address), caller)
+        return listed
+
+    def _place(self, address: Address) -> Place:
+        folder = self._folders.get(address.mount)
+        if folder is None:
+            mounts = ", ".join(f"/{mount.path}" for mount in self.mounts)
+            raise HomeportError(
+                "document_not_found",
+                f"there is no mount {shown('/' + address.mount)}",
+                f"the mounts are {mounts}",
+                {"address": str(address)},
+            )
+        return folder.locate(address)
+
+    def _document(self, address: Address) -> Place:
+        place = self._place(address)
+        if place.kind == "nothing":
+            raise _not_found(address)
+        return place
+
+    def _existing(self, address: Address, recursive: bool) -> Place:
+        """The document, or the folder where `recursive` allows it, that is to be deleted or renamed."""
+        place = self._document(address)
+        if not address.segments:
+            raise HomeportError(
+                "memory_path_invalid", f"{address} is a mount; it stays", "name a document or folder in it"
+            )
+        if place.kind == "folder" and not recursive:
+            raise HomeportError(
+                "not_recursive",
+                f"{address} is a folder",
+                "set recursive to true to do it to every document in it",
+                {"address": str(address)},
+            )
+        return place
+
+    def _free(self, source: Address, to: Address) -> Place:
+        """Where a rename leads. Raises HomeportError: document_exists, memory_path_invalid (into itself)."""
+        target = self._place(to)
+        if target.kind != "nothing":
+            same = "it already has that name" if to == source else f"{to} is taken"
+            raise HomeportError(
+                "document_exists", same, "choose another new_path, or delete what is there", {"address": str(to)}
+            )
+        if to.mount == source.mount and to.segments[: len(source.segments)] == source.segments:
+            raise HomeportError(
+                "memory_path_invalid", f"{to} lies inside {source}", "choose a place outside", {"field": "new_path"}
+            )
+        return target
+
+    def _check_access(self, address: Address, *, makes_or_takes: bool) -> None:
+        """makes_or_takes: a document is made, removed or renamed, which an edit-only mount does not allow."""
+        access = self._folders[address.mount].mount.access
+        if access == "ro":
+            raise HomeportError(
+                "read_only_mount",
+                f"/{address.mount} is read-only",
+                "choose another mount",
+                {"address": str(address)},
+            )
+        if access == "eo" and makes_or_takes:
+            raise HomeportError(
+                "edit_only_mount",
+                f"/{address.mount} is edit-only: documents there can be changed, not made, deleted or renamed",
+                "change a document that is there, or choose another mount",
+                {"address": str(address)},
+            )
+
+    def _recover(self, caller: Caller) -> None:
+        if not self._recovered:
+            self._recovery.at_open(caller.deadline_s)
+            self._recovered = True
+
+    @contextlib.contextmanager
+    def _exclusive(self, places: list[Place], caller: Caller) -> Iterator[None]:
+        keys = [place.key for place in places]
+        self._recover(caller)
+        with self._locks.hold(keys, caller.deadline_s):
+            self._recovery.before_change(keys, caller.deadline_s)
+            yield
+
+    @contextlib.contextmanager
+    def _all_exclusive(self, places: list[Place], caller: Caller) -> Iterator[None]:
+        self._recover(caller)
+        with self._locks.hold_all(caller.deadline_s):
+            # With every lock in hand nothing that is left belongs to a living process.
+            self._recovery.before_change([place.key for place in places], caller.deadline_s)
+            yield
+
+    def _noted(self, place: Place, caller: Caller) -> Version | None:
+        return self._versions.note(place.key, _data(place), caller.deadline_s)
+
+    def _intend(
+        self, action: Action, place: Place, caller: Caller, *, data: bytes | None = None, target: Place | None = None
+    ) -> Intent:
+        to = target.key if target else None
+        return self._versions.intend(action, caller.actor, place.key, data, caller.deadline_s, to)
+
+    def _carry_out(self, intent: Intent, act: Callable[[], None]) -> Version | None:
+        """Do what was intended and make the version of it. None where that has to wait: the next call will."""
+        try:
+            act()
+        except HomeportError:
+            with contextlib.suppress(HomeportError):
+                self._versions.drop(intent, time.monotonic() + _LANDING_S)
+            raise
+        try:
+            return self._versions.land(intent, time.monotonic() + _LANDING_S)
+        except HomeportError as error:
+            # The change is made and its intent is on the disk: to say it failed would be the lie.
+            self._say_once(error)
+            return None
+
+    def _unlink(self, place: Place, caller: Caller) -> Version | None:
+        def unlink() -> None:
+            with _no_host_path(place.address):
+                files.remove_quietly(place.path)
+                files.sync_folder(place.path.parent)
+
+        version = self._carry_out(self._intend("deleted", place, caller), unlink)
+        self._prune(place)
+        return version
+
+    def _prune(self, place: Place) -> None:
+        """Remove the folders that lost their last document: a folder is there through its documents."""
+        root = self._folders[place.address.mount].path
+        for folder in place.path.parents:
+            if folder == root or not folder.is_relative_to(root):
+                return
+            files.remove_folder_if_empty(folder)
+
+    def _say_once(self, error: HomeportError) -> None:
+        if error.code not in self._said:
+            self._said.add(error.code)
+            _log.error("%s. %s", error.message, error.hint)
+
+
+def _data(place: Place) -> bytes:
+    """A document's bytes. Raises HomeportError: document_not_found, document_unreadable."""
+    if place.kind in ("folder", "other"):
+        what = "a folder" if place.kind == "folder" else "not a regular file"
+        raise HomeportError(
+            "document_unreadable", f"{place.address} is {what}", "name a document", {"address": str(place.address)}
+        )
+    with _no_host_path(place.address):
+        data = files.read_bytes(place.path)
+    if data is None:
+        raise _not_found(place.address)
+    return data
+
+
+def _text(address: Address, data: bytes) -> str:
+    if len(data) > LARGEST_BYTES:
+        raise _too_large(address, len(data))
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise HomeportError(
+            "document_unreadable",
+            f"{address} is not text in UTF-8",
+            "it was put there by hand; the person can save it as UTF-8 or take it away",
+            {"address": str(address)},
+        ) from None
+
+
+def _put(place: Place, data: bytes) -> None:
+    with _no_host_path(place.address):
+        for attempt in range(10):
+            files.make_folder(place.path.parent)
+            try:
+                files.replace(place.path, data)
+                return
+            except HomeportError as error:
+                # Another process deleted the last document of the folder, and with it the folder, just now.
+                if error.details.get("errno") != errno.ENOENT or attempt == 9:
+                    raise
+
+
+def _rename(place: Place, target: Place) -> None:
+    with _no_host_path(place.address):
+        files.make_folder(target.path.parent)
+        place.path.rename(target.path)
+        for folder in (target.path.parent, place.path.parent):
+            files.sync_folder(folder)
+
+
+@contextlib.contextmanager
+def _no_host_path(address: Address) -> Iterator[None]:
+    """What the disk refuses, said of the address; the path goes to stderr only."""
+    try:
+        yield
+    except (HomeportError, OSError) as raised:
+        error = raised if isinstance(raised, HomeportError) else files.write_error(Path(str(address)), raised)
+        _log.warning("%s: %s", address, raised)
+        code = "document_unreadable" if error.code in ("unreadable_file", "file_too_large") else error.code
+        details = {"address": str(address)} | ({"errno": error.details["errno"]} if "errno" in error.details else {})
+        raise HomeportError(
+            code, f"{address}: {CODES[code][1]}", "tell the person; stderr says more", details
+        ) from None
+
+
+def _not_found(address: Address) -> HomeportError:
+    return HomeportError(
+        "document_not_found",
+        f"there is no document or folder {address}",
+        "view / to see what is there",
+        {"address": str(address)},
+    )
+
+
+def _too_large(address: Address, size_bytes: int) -> HomeportError:
+    return HomeportError(
+        "document_too_large",
+        f"{address} would hold {size_bytes} bytes, and a document holds at most {LARGEST_BYTES}",
+        "keep it in several documents",
+        {"address": str(address), "size_bytes": size_bytes, "limit_bytes": LARGEST_BYTES},
+    )
+
+
+def _check_expected(address: Address, expected: int | None, before: Version | None) -> None:
+    present = before.number if before and before.sha256 else 0
+    if expected is None or expected == present:
+        return
+    if before is None or not present:
+        message = f"{address} is not there, and version {expected} was expected"
+    else:
+        message = f"{address} is at version {present} (by {before.actor}, {before.stamp}), not {expected}"
+    raise HomeportError(
+        "version_conflict",
+        message,
+        "look at the present text, make the change on that, and give its version",
+        {"address": str(address), "expected_version": expected, "version": present},
+    )
