@@ -112,3 +112,21 @@ def masked_arguments(arguments: list[str]) -> list[str]:
             shown.append(masked("", argument))
         previous = option["name"] if option and option["value"] is None else None
     return shown
+
+
+_ASSIGNMENT: Final = re.compile(
+    r"""(?P<key>["']?(?P<name>[\w.\-]+)["']?\s*[:=]\s*)(?P<quote>["'])(?P<value>.*?)(?P=quote)"""
+)
+
+
+def masked_line(line: str) -> str:
+    """A line of a config file as it may be shown: the value of a key that names a credential, and every value that
+    looks like one, hidden. References stay."""
+
+    def hide(match: re.Match[str]) -> str:
+        value = match["value"]
+        if value.startswith(("$", "{env:", "Bearer $", "Bearer {")) or not is_secret(match["name"], value):
+            return match[0]
+        return match["key"] + match["quote"] + masked(match["name"], value) + match["quote"]
+
+    return _VALUE.sub(MASK, _ASSIGNMENT.sub(hide, line))

@@ -1,7 +1,8 @@
 """Byte-preserving edits of TOML: our entry is put, changed or taken out, and no other byte of the file moves.
 
 toml_read judges the file with tomllib, toml_scan finds where things stand, toml_splice changes the bytes, and here
-every result is read again with tomllib before anybody gets it: our entry must be what was asked for, the rest as it was.
+every result is read again with tomllib before anybody gets it: our entry must be what was asked for, the rest what
+it was.
 """
 
 from __future__ import annotations

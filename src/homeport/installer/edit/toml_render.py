@@ -33,7 +33,7 @@ class Style:
 def render_fragment(path: KeyPath, value: Json, beginning: Mapping[str, Json] | None = None) -> str:
     """The text a person pastes to have `value` at `path`, with a final newline.
 
-    A dict becomes `[path]` with its keys and a table for each dict in it; another value a key under its parent's header.
+    A dict becomes `[path]` with its keys and a table for each dict in it; other values go under their parent's header.
     beginning: top-level members that stand before it.
 
     Raises HomeportError: edit_refused (what TOML cannot hold: null, a lone surrogate, an integer beyond 64 bits).

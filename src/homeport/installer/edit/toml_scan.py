@@ -29,10 +29,17 @@ _STRING: Final = (
 # A number, a boolean or a date; a date's day and hour may be parted by one space.
 _BARE: Final = rb"""[^\s,#\[\]{}"'=]++(?:[ ][0-9]{2}:[^\s,#\[\]{}"'=]++)?"""
 
-_GAP: Final = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+[ \t]*+(?:#[^\n]*+)?")
-_HEADER: Final = re.compile(rb"\[(\[)?[ \t]*+" + _KEY + rb"[ \t]*+\](?(1)\])")
-_ASSIGNMENT: Final = re.compile(_KEY + rb"[ \t]*+=[ \t]*+")
-_TAIL: Final = re.compile(rb"[ \t]*+(?:#[^\n]*+)?\r?(?:\n|\Z)")
+_TAIL: Final = rb"[ \t]*+(?:#[^\n]*+)?\r?(?:\n|\Z)"
+_FLAT: Final = rb"""(?:[^\[\]{}#"']++|""" + _STRING + rb")*+"
+
+_GAP: Final = re.compile(rb"(?:[ \t]*+(?:#[^\n]*+)?\r?\n)*+(?:[ \t]*+(?:#[^\n]*+)?\Z)?")
+_HEADER: Final = re.compile(rb"[ \t]*+(\[(\[)?[ \t]*+" + _KEY + rb"[ \t]*+\](?(2)\]))" + _TAIL)
+_ASSIGNMENT: Final = re.compile(rb"[ \t]*+" + _KEY + rb"[ \t]*+=[ \t]*+")
+# Most lines of most files, in one step; what it does not match is taken apart bracket by bracket.
+_SIMPLE_PAIR: Final = re.compile(
+    _ASSIGNMENT.pattern + rb"(" + _STRING + rb"|" + _BARE + rb"|\[" + _FLAT + rb"\]|\{" + _FLAT + rb"\})" + _TAIL
+)
+_END_OF_PAIR: Final = re.compile(_TAIL)
 _ONE_PART: Final = re.compile(_PART)
 _SCALAR: Final = re.compile(_STRING + rb"|" + _BARE)
 _TO_BRACKET: Final = re.compile(rb"""(?:[^\[\]{}#"']++|""" + _STRING + rb"|#[^\n]*+)*+")
@@ -98,14 +105,16 @@ def scan(source: bytes) -> Scan:
     Raises HomeportError: malformed_file (a key of more than MOST_KEY_PARTS parts; details line).
     """
     statements: list[Statement] = []
-    position = len(BOM) if source.startswith(BOM) else 0
+    position = content_start(source)
     header: KeyPath = ()
     section = 0
     while (position := _end_of(_GAP, source, position)) < len(source):
         try:
-            statement = _statement(source, position, header, section)
+            statement = _header(source, position, section + 1) or _pair(source, position, header, section)
         except Stopped as stop:
             return Scan(tuple(statements), stop.offset)
+        if statement.parts > MOST_KEY_PARTS:
+            raise _too_many_parts(source, statement)
         if statement.kind != "pair":
             header, section = statement.path, statement.section
         statements.append(statement)
@@ -162,31 +171,31 @@ def nesting(source: bytes, position: int) -> int:
     return deepest
 
 
-def _statement(source: bytes, position: int, header: KeyPath, section: int) -> Statement:
-    start = max(source.rfind(b"\n", 0, position) + 1, content_start(source))
-    if found := _HEADER.match(source, position):
-        path = _path(source, *found.span(2))
-        end = _tail(source, found.end())
-        return Statement(
-            "array" if found[1] else "table",
-            path,
-            len(path),
-            section + 1,
-            start,
-            position,
-            found.end(),
-            found.end(),
-            found.end(),
-            end,
-        )
-    if not (found := _ASSIGNMENT.match(source, position)):
+def _header(source: bytes, position: int, section: int) -> Statement | None:
+    found = _HEADER.match(source, position)
+    if not found:
+        return None
+    path = _path(found[3], position)
+    start, end = found.span(1)
+    kind: Literal["array", "table"] = "array" if found[2] else "table"
+    return Statement(kind, path, len(path), section, position, start, end, end, end, found.end())
+
+
+def _pair(source: bytes, position: int, header: KeyPath, section: int) -> Statement:
+    if found := _SIMPLE_PAIR.match(source, position):
+        value_start, value_end = found.span(2)
+        end = found.end()
+    elif found := _ASSIGNMENT.match(source, position):
+        value_start = found.end()
+        value_end = _value_end(source, value_start)
+        if not (tail := _END_OF_PAIR.match(source, value_end)):
+            raise Stopped(value_end)
+        end = tail.end()
+    else:
         raise Stopped(position)
-    own = _path(source, *found.span(1))
-    value_end = _value_end(source, found.end())
-    end = _tail(source, value_end)
-    return Statement(
-        "pair", header + own, len(own), section, start, position, found.end(1), found.end(), value_end, end
-    )
+    own = _path(found[1], position)
+    key_start, key_end = found.span(1)
+    return Statement("pair", header + own, len(own), section, position, key_start, key_end, value_start, value_end, end)
 
 
 def _inline_member(source: bytes, position: int) -> InlineMember:
@@ -194,24 +203,24 @@ def _inline_member(source: bytes, position: int) -> InlineMember:
     if not found:
         raise Stopped(position)
     value_end = _value_end(source, found.end())
-    return InlineMember(_path(source, *found.span(1)), position, found.end(1), found.end(), value_end)
+    return InlineMember(_path(found[1], position), position, found.end(1), found.end(), value_end)
 
 
-def _path(source: bytes, start: int, end: int) -> KeyPath:
-    text = source[start:end]
-    if b'"' not in text and b"'" not in text:
-        parts = text.decode("ascii").split(".")
-        path = tuple(part.strip(" \t") for part in parts) if len(parts) > 1 else (parts[0],)
-    else:
-        path = tuple(_key(found[0], start) for found in _ONE_PART.finditer(text))
-    if len(path) > MOST_KEY_PARTS:
-        raise HomeportError(
-            "malformed_file",
-            f"the dotted key has {len(path)} parts, more than Homeport reads",
-            hint=f"write the key with at most {MOST_KEY_PARTS} parts",
-            details={"line": line_of(source, start)},
-        )
-    return path
+def _path(text: bytes, offset: int) -> KeyPath:
+    if b'"' in text or b"'" in text:
+        return tuple(_key(part[0], offset) for part in _ONE_PART.finditer(text))
+    if b"." in text:
+        return tuple(part.strip(" \t") for part in text.decode("ascii").split("."))
+    return (text.decode("ascii"),)
+
+
+def _too_many_parts(source: bytes, statement: Statement) -> HomeportError:
+    return HomeportError(
+        "malformed_file",
+        f"the dotted key has {statement.parts} parts, more than Homeport reads",
+        hint=f"write the key with at most {MOST_KEY_PARTS} parts",
+        details={"line": line_of(source, statement.key_start)},
+    )
 
 
 def _key(part: bytes, offset: int) -> str:
@@ -243,13 +252,6 @@ def _value_end(source: bytes, position: int) -> int:
             return position
         position = _end_of(_TO_BRACKET, source, position)
     raise Stopped(position)
-
-
-def _tail(source: bytes, position: int) -> int:
-    found = _TAIL.match(source, position)
-    if not found:
-        raise Stopped(position)
-    return found.end()
 
 
 def _end_of(pattern: re.Pattern[bytes], source: bytes, position: int) -> int:
