@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from homeport.errors import HomeportError
@@ -62,7 +62,7 @@ class Operation:
     input_schema: Mapping[str, Any]
     hints: Hints
     function: Callable[[Mapping[str, Any], Call], Outcome]
-    output_schema: Mapping[str, Any] = ENVELOPE_SCHEMA
+    output_schema: Mapping[str, Any] = field(default_factory=lambda: ENVELOPE_SCHEMA)
 
 
 def perform(operation: Operation, arguments: Mapping[str, Any], call: Call) -> Outcome:

@@ -12,6 +12,7 @@ from homeport.errors import HomeportError
 LONGEST_CHARS: Final = 200  # its folder's name stays under the 255 bytes of every file system
 LONGEST_SLUG_CHARS: Final = 64
 _SEGMENT: Final = re.compile(r"[a-z][a-z0-9_]{0,31}:[A-Za-z0-9_.-]{0,127}[A-Za-z0-9_-]")
+_ACTOR: Final = re.compile(r"[a-z][a-z0-9-]{0,31}:[A-Za-z0-9_.-]{1,128}")
 _NOT_IN_A_SLUG: Final = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
@@ -29,6 +30,20 @@ def parse_scope(text: str) -> str:
         "write user:NAME or user:NAME/proj:NAME; a name holds letters, digits, '_', '-' and, not at its end, '.'",
         {"scope": text},
     )
+
+
+def parse_actor(text: str) -> str:
+    """Give `text` back when it is an actor: `kind:name`, such as `mcp:cursor`. Raises HomeportError: bad_scope."""
+    if _ACTOR.fullmatch(text):
+        return text
+    raise HomeportError(
+        "bad_scope", f"{text!r} is not an actor", "write kind:name, such as mcp:cursor", {"actor": text}
+    )
+
+
+def client_actor(client: str | None) -> str:
+    """The actor for a client that gave its name in the handshake, or gave none."""
+    return f"mcp:{clean_slug(client or 'unknown', 'client')}"
 
 
 def scope_folder(scope: str) -> str:

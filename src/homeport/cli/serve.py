@@ -1,0 +1,77 @@
+"""`homeport serve`: the bundled server."""
+
+from __future__ import annotations
+
+import os
+import signal
+from types import FrameType
+
+import click
+
+from homeport.cli import options
+from homeport.cli.main import Invocation
+from homeport.environment import Environment
+from homeport.server.start import Start, not_in_this_version, parse_start
+
+
+@click.command()
+@options.serve_flags
+@click.option("--stdio", is_flag=True, help="Speak MCP on stdin and stdout. The default, and all there is yet.")
+@click.option("--http", metavar="HOST:PORT", help="Not in this version.")
+@click.option("--url", metavar="URL", help="Not in this version.")
+@click.option("--history", metavar="own|project|all", help="Not in this version.")
+@click.option("--records", metavar="global|project|local", help="Not in this version.")
+@click.option("--handles", metavar="URL", help="Not in this version.")
+@click.option("--allow-candidate-writes", is_flag=True, help="Not in this version.")
+@click.option("--allow-writes", is_flag=True, help="Not in this version.")
+@click.pass_obj
+def serve(
+    invocation: Invocation,
+    /,
+    root: str | None,
+    scope: str | None,
+    mounts: tuple[str, ...],
+    actor: str | None,
+    toolsets: tuple[str, ...],
+    stdio: bool,
+    **coming: str | bool | None,
+) -> None:
+    """Run the bundled MCP server on stdin and stdout: memory that any client can reach.
+
+    A client starts it; `homeport install` tells the clients how. It keeps documents under ~/.homeport (or --root, or
+    $HOMEPORT_HOME) and ends when its stdin does. Without --scope or --mount it serves your own memory at /user and,
+    inside a project, the project's at /project.
+
+    \b
+    Examples:
+      homeport serve
+      homeport serve --scope user:ann
+      homeport serve --mount scope=user:ann,path=me --mount scope=team:web,path=team,ro
+    """
+    for name, value in coming.items():
+        if value:
+            raise not_in_this_version(f"--{name.replace('_', '-')}", "this version serves memory on stdin and stdout")
+    environment = invocation.environment
+    run(environment, parse_start(environment, root=root, scope=scope, mounts=mounts, actor=actor, toolsets=toolsets))
+
+
+def run(environment: Environment, start: Start) -> None:
+    """Serve on this process's stdin and stdout until the client is gone. Raises HomeportError: home_unusable."""
+    # Before the SDK loads, which takes most of the start: nothing is in hand yet that an early end could lose.
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end_at_once)
+    from homeport.server.transport.channel import claim_channel
+
+    channel = claim_channel()
+    from homeport.server.transport.bundled import bundled_server
+    from homeport.server.transport.stdio import serve_stdio
+
+    server, documents = bundled_server(environment, start)
+    try:
+        serve_stdio(server, channel)
+    finally:
+        documents.close()
+
+
+def _end_at_once(number: int, frame: FrameType | None) -> None:
+    os._exit(0)
