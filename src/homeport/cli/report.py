@@ -9,9 +9,7 @@ from homeport.cli import output
 from homeport.credentials import is_secret, masked, masked_arguments, masked_line, masked_url
 from homeport.environment import Environment
 from homeport.errors import OK
-from homeport.installer.clients import mcp_json
 from homeport.installer.clients.values import Json, Registration, Stdio
-from homeport.installer.plan.difference import unified_diff
 from homeport.installer.plan.files_view import fragment
 from homeport.installer.plan.quoting import Shell, command_line, shell_named, then
 from homeport.installer.plan.rows import ClientPlan, Row
@@ -89,6 +87,8 @@ def shown_fragment(row: Row) -> str | None:
 
 def print_common_shape(found: Sequence[Registration], as_json: bool, notes: Sequence[str]) -> int:
     """`--client mcp-json`: the shape most hosts read, for one that is not known here."""
+    from homeport.installer.clients import mcp_json
+
     servers = {one.name: masked_entry(mcp_json.entry(one.server).value) for one in found}
     if as_json:
         output.show_envelope(
@@ -223,6 +223,8 @@ def show_done(
 
 
 def show_diff(plans: Sequence[ClientPlan], environment: Environment) -> None:
+    from homeport.installer.plan.difference import unified_diff
+
     for one in plans:
         for step in one.steps:
             for line in unified_diff(step):

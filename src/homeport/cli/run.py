@@ -10,6 +10,7 @@ from homeport.cli import output, report
 from homeport.cli.main import usage_error
 from homeport.environment import Environment
 from homeport.errors import CHANGE_NEEDED, FAILED, OK, HomeportError
+from homeport.files import Disk
 from homeport.installer.clients import CLIENTS
 from homeport.installer.clients.values import Registration
 from homeport.installer.plan.ownership import History
@@ -77,7 +78,7 @@ def _near(client: str) -> str:
     from difflib import get_close_matches
 
     known = [*CLIENTS, "all", MCP_JSON]
-    near = get_close_matches(client.lower(), known, n=1)
+    near = get_close_matches(client.lower(), known, n=1, cutoff=0.7)
     return (f"did you mean {near[0]}? " if near else "") + f"known: {', '.join(known)}"
 
 
@@ -111,10 +112,16 @@ def run(
 
 
 def _plans(asked: Asked, clients: Sequence[str], plan: Planner, environment: Environment) -> list[ClientPlan]:
+    history = _history(environment)
+    return [plan(client, history, asked.check or asked.diff, asked.via) for client in clients]
+
+
+def _history(environment: Environment) -> History:
+    if not Disk().is_folder(environment.state / "journal"):
+        return History()
     from homeport.installer.apply.journal import Journal
 
-    history = Journal(environment.state).history()
-    return [plan(client, history, asked.check or asked.diff, asked.via) for client in clients]
+    return Journal(environment.state).history()
 
 
 def _exit_code(asked: Asked, plans: Sequence[ClientPlan]) -> int:

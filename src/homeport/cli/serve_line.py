@@ -27,6 +27,8 @@ class Flags:
 
         Raises HomeportError: bad_scope.
         """
+        if not self.given and level == "user":
+            return ()
         from homeport.server.state.mounts import parse_mounts
         from homeport.server.state.projects import project_layout
         from homeport.server.state.scopes import parse_scope

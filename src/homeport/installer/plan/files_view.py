@@ -131,7 +131,7 @@ def fragment(path: KeyPath, value: Json, dialect: Dialect, beginning: dict[str, 
     if dialect == "toml":
         from homeport.installer.edit import toml
 
-        return toml.render_fragment(path, value, beginning)
+        return toml.render_fragment(path, value, beginning).rstrip("\n") + "\n"
     from homeport.installer.edit import jsonc
 
     return jsonc.render_fragment(path, value, beginning)

@@ -64,7 +64,8 @@ def check_name(name: str, client: Client) -> None:
     Raises HomeportError: bad_name.
     """
     problem = client.name_problem(name)
-    if problem is None and client.name_problem(".") is None and not PORTABLE_NAME.fullmatch(name):
+    has_own_rule = client.name_problem("a b") is not None
+    if problem is None and not has_own_rule and not PORTABLE_NAME.fullmatch(name):
         problem = "a name starts with a letter and goes on with letters, digits and hyphens, 2 to 64 characters in all"
     if problem is not None:
         raise HomeportError(

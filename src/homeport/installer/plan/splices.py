@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -22,7 +21,11 @@ class Splice:
 
 def digest(source: bytes | None) -> str:
     """SHA-256 in hex; "" for a file that is not there."""
-    return "" if source is None else hashlib.sha256(source).hexdigest()
+    if source is None:
+        return ""
+    import hashlib
+
+    return hashlib.sha256(source).hexdigest()
 
 
 def splices(before: bytes, after: bytes) -> tuple[Splice, ...]:
