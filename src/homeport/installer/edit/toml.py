@@ -37,7 +37,9 @@ def open_toml(source: bytes, interest: Collection[KeyPath] = ()) -> TomlDocument
 
 
 class TomlDocument:
-    """A TOML file as the editors' `Document`. Dates appear as text in ISO form, `inf`, `-inf` and `nan` as those words.
+    """A TOML file as the editors' `Document`.
+
+    What JSON has no value for appears as text: dates in ISO form, `inf`, `-inf`, `nan`, integers beyond 64 bits as hex.
 
     An entry may stand in any legal spelling: headers, quoted or dotted keys, inline tables, sub-tables in any order.
     What is new is spelled as its neighbours are.
@@ -85,16 +87,10 @@ class TomlDocument:
 
         Raises HomeportError: wrong_shape, edit_refused (TOML cannot hold the value, or the result is not certain).
         """
-        wanted = _json_value(value)
-        present = self._value(path)
-        if present is _MISSING:
-            if beginning and not self.source[self._layout.start :].strip():
-                after = begin(self._layout, path, wanted, beginning)
-                return self._checked(after, path, wanted, dict(beginning))
-            return self._checked(put(self._layout, path, wanted), path, wanted)
-        if _same(_plain(present), wanted):
-            return self.source
-        return self._checked(_become(self._layout, path, _plain(present), wanted).source, path, wanted)
+        try:
+            return self._with(path, _json_value(value), beginning or {})
+        except RecursionError:
+            raise _refused("the entry is nested more deeply than a TOML file is read") from None
 
     def update(self, path: KeyPath, changes: Mapping[str, Json], dropped: frozenset[str] = frozenset()) -> bytes:
         """Make the keys of `changes` equal to it and take `dropped` out; every other key of the table stays as spelled.
@@ -126,6 +122,18 @@ class TomlDocument:
                 layout = Layout.of(drop(layout, emptied))
         return self._checked(layout.source, path, _MISSING)
 
+    def _with(self, path: KeyPath, wanted: Json, beginning: Mapping[str, Json]) -> bytes:
+        present = self._value(path)
+        if present is _MISSING:
+            if beginning and not self.source[self._layout.start :].strip():
+                after = begin(self._layout, path, wanted, beginning)
+                return self._checked(after, path, wanted, beginning)
+            return self._checked(put(self._layout, path, wanted), path, wanted)
+        held = _plain(present)
+        if _same(held, wanted):
+            return self.source
+        return self._checked(_become(self._layout, path, held, wanted).source, path, wanted)
+
     def _value(self, path: KeyPath) -> Any:
         """What tomllib found at `path`, or _MISSING."""
         value: Any = self._tree
@@ -154,7 +162,7 @@ class TomlDocument:
             details={"line": line_of(self.source, start)},
         )
 
-    def _checked(self, after: bytes, path: KeyPath, wanted: Any, beginning: dict[str, Json] | None = None) -> bytes:
+    def _checked(self, after: bytes, path: KeyPath, wanted: Any, beginning: Mapping[str, Json] | None = None) -> bytes:
         """`after`, when tomllib reads in it what was asked for and otherwise what it reads in `source`."""
         try:
             tree = TomlDocument(after)
@@ -162,7 +170,7 @@ class TomlDocument:
         except HomeportError as error:
             raise _refused(f"the edit would have damaged the file: {error.message}") from error
         right = found is wanted if _MISSING in (found, wanted) else _same(_plain(found), wanted)
-        if not right or not _same(_without(self._tree | (beginning or {}), path), _without(tree._tree, path)):
+        if not right or not _same(_without({**self._tree, **(beginning or {})}, path), _without(tree._tree, path)):
             raise _refused("the edit would have changed more than the entry, or not made it what it shall be")
         return after
 
@@ -229,13 +237,15 @@ def _plain_value(value: Any) -> Json:
             return value.isoformat()
         case float() if not math.isfinite(value):
             return str(value)
+        case int() if value.bit_length() > 64:
+            return hex(value)
     return value
 
 
 def _json_value(value: Json) -> Json:
     """A copy of nothing but JSON's types, whatever subclasses and tuples came in."""
     try:
-        return json.loads(json.dumps(value))
+        return json.loads(json.dumps(value, allow_nan=False))
     except (TypeError, ValueError, RecursionError):
         raise _refused("the entry is not a JSON value") from None
 

@@ -7,7 +7,6 @@ and importing tomlkit takes longer than a whole small edit. What is rendered is 
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -94,7 +93,7 @@ def render_value(value: Json) -> str:
         case int() if -_LARGEST_INTEGER - 1 <= value <= _LARGEST_INTEGER:
             return str(value)
         case float():
-            return _float(value)
+            return repr(value)
         case list() | tuple():
             return f"[{', '.join(render_value(item) for item in value)}]"
         case dict():
@@ -116,12 +115,6 @@ def _string(text: str) -> str:
     except UnicodeEncodeError:
         raise _refused("the entry holds half of a surrogate pair, which is no character") from None
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _float(value: float) -> str:
-    if math.isfinite(value):
-        return repr(value)
-    return "nan" if math.isnan(value) else "inf" if value > 0 else "-inf"
 
 
 def _refused(message: str) -> HomeportError:

@@ -42,7 +42,13 @@ _SIMPLE_PAIR: Final = re.compile(
 _END_OF_PAIR: Final = re.compile(_TAIL)
 _ONE_PART: Final = re.compile(_PART)
 _SCALAR: Final = re.compile(_STRING + rb"|" + _BARE)
-_TO_BRACKET: Final = re.compile(rb"""(?:[^\[\]{}#"']++|""" + _STRING + rb"|#[^\n]*+)*+")
+# What stands between two brackets, then the bracket; a quote that opens no string, or the end, where there is none.
+_BRACKETS: Final = re.compile(rb"""(?:[^\[\]{}#"']++|""" + _STRING + rb"""|#[^\n]*+)*+([\[\]{}"']|\Z)""")
+_LONG_KEY: Final = re.compile(
+    rb"((?:" + _PART + rb"[ \t]*+\.[ \t]*+){%d})|" % MOST_KEY_PARTS + _STRING + rb"|[A-Za-z0-9_-]++|#[^\n]*+"
+)
+_OPENING: Final = (b"[", b"{")
+_CLOSING: Final = (b"]", b"}")
 _INLINE_GAP: Final = re.compile(rb"(?:[ \t\r\n]|#[^\n]*+)*+")
 
 
@@ -113,7 +119,7 @@ def scan(source: bytes) -> Scan:
             statement = _header(source, position, section + 1) or _pair(source, position, header, section)
         except Stopped as stop:
             return Scan(tuple(statements), stop.offset)
-        if statement.parts > MOST_KEY_PARTS:
+        if statement.parts > MOST_KEY_PARTS or _has_long_key(source, statement.value_start, statement.value_end):
             raise _too_many_parts(source, statement)
         if statement.kind != "pair":
             header, section = statement.path, statement.section
@@ -159,15 +165,16 @@ def inline_table(source: bytes, position: int) -> InlineTable:
 def nesting(source: bytes, position: int) -> int:
     """How many brackets stand open at once in the value at `position`."""
     depth = deepest = 0
-    while sign := source[position : position + 1]:
-        if sign in b"[{":
+    if source[position : position + 1] not in _OPENING:
+        return 0
+    for found in _BRACKETS.finditer(source, position):
+        if found[1] in _OPENING:
             depth += 1
             deepest = max(deepest, depth)
-        elif sign in b"]}":
+        else:
             depth -= 1
-        if depth <= 0 or sign not in b"[]{}":
+        if depth <= 0 or found[1] not in (*_OPENING, *_CLOSING):
             break
-        position = _end_of(_TO_BRACKET, source, position + 1)
     return deepest
 
 
@@ -217,7 +224,7 @@ def _path(text: bytes, offset: int) -> KeyPath:
 def _too_many_parts(source: bytes, statement: Statement) -> HomeportError:
     return HomeportError(
         "malformed_file",
-        f"the dotted key has {statement.parts} parts, more than Homeport reads",
+        "a dotted key has more parts than Homeport reads",
         hint=f"write the key with at most {MOST_KEY_PARTS} parts",
         details={"line": line_of(source, statement.key_start)},
     )
@@ -239,19 +246,26 @@ def _key(part: bytes, offset: int) -> str:
 def _value_end(source: bytes, position: int) -> int:
     if found := _SCALAR.match(source, position):
         return found.end()
+    if source[position : position + 1] not in _OPENING:
+        raise Stopped(position)
     depth = 0
-    while sign := source[position : position + 1]:
-        if sign in b"[{":
+    for bracket in _BRACKETS.finditer(source, position):
+        if bracket[1] in _OPENING:
             depth += 1
-        elif sign in b"]}" and depth:
+        elif bracket[1] in _CLOSING:
             depth -= 1
         else:
-            break
-        position += 1
+            raise Stopped(bracket.end())
         if not depth:
-            return position
-        position = _end_of(_TO_BRACKET, source, position)
+            return bracket.end()
     raise Stopped(position)
+
+
+def _has_long_key(source: bytes, start: int, end: int) -> bool:
+    """Whether an inline table in the value has a key of more parts than are read."""
+    if source.count(b".", start, end) < MOST_KEY_PARTS:
+        return False
+    return any(found[1] for found in _LONG_KEY.finditer(source, start, end))
 
 
 def _end_of(pattern: re.Pattern[bytes], source: bytes, position: int) -> int:

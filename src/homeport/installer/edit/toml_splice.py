@@ -117,7 +117,7 @@ def drop(layout: Layout, path: KeyPath) -> bytes:
     """
     if inside := layout.inline(path):
         return _drop_members(layout.source, *inside)
-    return _without(layout, _runs(layout, path))
+    return _without(layout, [_with_blank(layout, *span) for span in _runs(layout, path)])
 
 
 def replace(layout: Layout, path: KeyPath, value: Json) -> bytes:
@@ -180,19 +180,26 @@ def _put_member(source: bytes, table: InlineTable, rest: KeyPath, value: Json) -
     return _spliced(source, table.close, table.close, text + blank)
 
 
-def _runs(layout: Layout, path: KeyPath) -> list[tuple[int, int]]:
-    """The spans of neighbouring statements that belong to `path`, with what stands between them."""
-    spans: list[tuple[int, int]] = []
-    before: Statement | None = None
+def _runs(layout: Layout, path: KeyPath) -> list[tuple[Statement, Statement]]:
+    """First and last of the neighbouring statements that belong to `path`; what stands between them belongs to it too."""
+    runs: list[tuple[Statement, Statement]] = []
+    follows = False
     for statement in layout.statements:
         belongs = statement.path[: len(path)] == path
-        if belongs and before is not None and before.path[: len(path)] == path:
-            spans[-1] = (spans[-1][0], statement.end)
-        elif belongs:
-            start = statement.start if statement.kind == "pair" else _blank_above(layout, statement.start)
-            spans.append((start, statement.end))
-        before = statement
-    return spans
+        if belongs:
+            runs.append((runs.pop()[0] if follows else statement, statement))
+        follows = belongs
+    return runs
+
+
+def _with_blank(layout: Layout, first: Statement, last: Statement) -> tuple[int, int]:
+    """The span of a run, for a table with the blank line that parts it: above, or below where it begins the file."""
+    if first.kind == "pair":
+        return first.start, last.end
+    if first.start > layout.start:
+        return _blank_above(layout, first.start), last.end
+    blank = _end_of(_BLANK_LINE, layout.source, last.end)
+    return first.start, blank if layout.source[blank:].strip() else last.end
 
 
 def _blank_above(layout: Layout, position: int) -> int:
