@@ -9,9 +9,8 @@ import secrets
 import stat
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import Final, NewType
+from typing import Final, NamedTuple, NewType
 
 from homeport.errors import HomeportError
 
@@ -103,8 +102,7 @@ def unreadable(path: Path, error: OSError) -> HomeportError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
+class Stamp(NamedTuple):
     """What tells one state of a file from another without reading it: a new file, size or write time."""
 
     inode: int

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import click
 
@@ -23,8 +22,7 @@ from homeport.installer.plan.request import InstallRequest
 from homeport.installer.plan.rows import ClientPlan
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(NamedTuple):
     """The options of one `install` that are not about showing it."""
 
     level: Level

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -27,8 +26,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
 """Command -> module that holds a click command of that name, and its line in the overview."""
 
 
-@dataclass(frozen=True, slots=True)
-class Invocation:
+class Invocation(NamedTuple):
     """What every command takes. command: the words after `--`, None where there was none."""
 
     environment: Environment

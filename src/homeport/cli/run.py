@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from homeport.cli import output, report
 from homeport.cli.main import usage_error
@@ -20,8 +19,7 @@ Via = Literal["file", "cli"] | None
 MCP_JSON = "mcp-json"
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Asked(NamedTuple):
     """How an operation is to be shown or applied. clients: as given, `all` not yet resolved."""
 
     operation: str

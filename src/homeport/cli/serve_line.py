@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from homeport.environment import Environment
 
 
-@dataclass(frozen=True, slots=True)
-class Flags:
+class Flags(NamedTuple):
     """As given on the command line. See options.serve_flags."""
 
     root: str | None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from homeport.cli.main import usage_error
@@ -16,8 +16,7 @@ from homeport.installer.plan.secrets import refuse_secrets
 DEFAULT_NAME = "homeport"
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """What was said about the server. url: the one positional argument. command: the words after `--`."""
 
     url: str | None
@@ -52,7 +51,7 @@ def registrations(
         found, notes = _from_snippet(target)
     else:
         found = [Registration(_required_name(target), _server(target))]
-    made = tuple(replace(one, server=_with_options(one.server, target)) for one in found)
+    made = tuple(one._replace(server=_with_options(one.server, target)) for one in found)
     for registration in made:
         refuse_secrets(registration, level, allowed=target.allow_secret)
     return made, notes
@@ -140,12 +139,12 @@ def _with_options(server: Server, target: Target) -> Server:
         added = tuple(_header(text, literal=target.literal) for text in target.headers)
         names = {name.lower() for name, _ in added}
         kept = tuple((name, value) for name, value in server.headers if name.lower() not in names)
-        return replace(server, headers=kept + added)
+        return server._replace(headers=kept + added)
     variables = dict(server.env)
     for text in target.env:
         name, value = _variable(text, literal=target.literal)
         variables[name] = value
-    return replace(server, env=tuple(variables.items()), cwd=target.cwd or server.cwd)
+    return server._replace(env=tuple(variables.items()), cwd=target.cwd or server.cwd)
 
 
 def _variable(text: str, *, literal: bool) -> tuple[str, Text]:

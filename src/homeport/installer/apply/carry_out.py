@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from homeport.environment import Environment
@@ -82,7 +82,7 @@ def _held_back(row: Row) -> Row:
     error = HomeportError(
         "all_or_nothing", f"{row.label}: nothing was written, because another client was refused", "see its reason"
     )
-    return replace(row, outcome="refused", error=error)
+    return row._replace(outcome="refused", error=error)
 
 
 def _all_put_back(
@@ -130,7 +130,7 @@ def _running(client: str) -> HomeportError | None:
 
 def _refused(plan: ClientPlan, error: HomeportError) -> ClientPlan:
     rows = tuple(
-        replace(row, outcome="refused", error=error, broken_target=True) if _changes(row) else row for row in plan.rows
+        row._replace(outcome="refused", error=error, broken_target=True) if _changes(row) else row for row in plan.rows
     )
     return ClientPlan(plan.client, rows)
 
@@ -188,7 +188,7 @@ def _restore(transaction: Transaction, client: str, row: Row, before: object) ->
         document = view.document(place.file, place.dialect)
         path = (*place.container, row.name)
         view.put(place.file, document.remove(path) if before is None else document.set(path, before), 0o600)
-        return ClientPlan(client, (replace(row, outcome="updated", error=None),), view.steps())
+        return ClientPlan(client, (row._replace(outcome="updated", error=None),), view.steps())
 
     transaction.apply(plan)
 

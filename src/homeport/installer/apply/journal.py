@@ -218,9 +218,11 @@ def find(operations: list[Operation], identifier: str | None) -> Operation:
 
 
 def _as_json(value: Any) -> Any:
-    """Bytes as base64; tuples as lists come from asdict and json by themselves."""
+    """Named tuples as objects, bytes as base64."""
     if isinstance(value, bytes):
         return {"base64": base64.b64encode(value).decode("ascii")}
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
     if isinstance(value, dict):
         return {key: _as_json(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

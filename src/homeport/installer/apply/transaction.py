@@ -216,7 +216,7 @@ def _holds_ours(present: bytes | None, plan: ClientPlan, step: WriteFile) -> boo
 
 
 def _reverse(step: WriteFile) -> WriteFile:
-    return replace(step, before=step.after, after=step.before, edits=())
+    return step._replace(before=step.after, after=step.before, edits=())
 
 
 def _real(step: WriteFile) -> RealPath:

@@ -1,11 +1,15 @@
-"""What an adapter takes and gives: registrations, the places a client reads, entries, gates."""
+"""What an adapter takes and gives: registrations, the places a client reads, entries, gates.
+
+Values are named tuples, here and in the plan: a frozen dataclass costs a millisecond to define, and a command that
+prints would spend a third of its time on that.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, Final, Literal, Protocol
+from types import MappingProxyType
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 Json = Any
 KeyPath = tuple[str, ...]
@@ -20,16 +24,14 @@ LayerLevel = Literal["managed", "system", "user", "project", "local", "parent", 
 another project's record in the same file (never read in this folder; reported only)."""
 
 
-@dataclass(frozen=True, slots=True)
-class Reference:
+class Reference(NamedTuple):
     """A variable that the client is to put in; default is used when it is unset, where the client has such a form."""
 
     name: str
     default: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(NamedTuple):
     """A string with references in it. Neighbouring plain parts are one part; an empty string has no part."""
 
     parts: tuple[str | Reference, ...]
@@ -48,8 +50,7 @@ class Text:
         return "".join(part if isinstance(part, str) else f"${{{part.name}}}" for part in self.parts)
 
 
-@dataclass(frozen=True, slots=True)
-class Stdio:
+class Stdio(NamedTuple):
     """A server that the client starts. env: name and value, in order; a value may be one reference to its own name."""
 
     command: Text
@@ -58,8 +59,7 @@ class Stdio:
     cwd: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Remote:
+class Remote(NamedTuple):
     """A server behind a URL."""
 
     url: Text
@@ -70,8 +70,7 @@ class Remote:
 Server = Stdio | Remote
 
 
-@dataclass(frozen=True, slots=True)
-class Registration:
+class Registration(NamedTuple):
     """A name and what it runs. bundled: it is our own server, judged ours by what an entry runs."""
 
     name: str
@@ -79,8 +78,7 @@ class Registration:
     bundled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """One container of entries in one file.
 
     beginning: top-level members that a new file starts with. owner: the client's own program, where that program
@@ -92,7 +90,7 @@ class Place:
     file: PurePath
     container: KeyPath
     dialect: Dialect
-    beginning: Mapping[str, Json] = field(default_factory=dict)
+    beginning: Mapping[str, Json] = MappingProxyType({})
     owner: str | None = None
     shared_with: tuple[str, ...] = ()
     stale_containers: tuple[KeyPath, ...] = ()
@@ -100,8 +98,7 @@ class Place:
     """Added to the real file's name: the folder by which the client itself locks it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A registration as one client spells it. requires_env: variables that must be set where the client is started."""
 
     value: dict[str, Json]
@@ -109,8 +106,7 @@ class Entry:
     notes: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Gate:
+class Gate(NamedTuple):
     """What keeps an entry from being live: `off` (a list or flag names it) or `waiting` (approval, trust)."""
 
     status: Literal["off", "waiting"]

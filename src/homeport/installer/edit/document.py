@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 KeyPath = tuple[str, ...]
 """Keys from the root, such as ("mcpServers", "homeport"). List indexes are not paths."""
@@ -14,8 +13,7 @@ Json = Any
 cannot be held, its spelling stands as str."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     """One key of an object or table with its value, and where it stands.
 
     line: of the key, from 1. start, end: byte offsets of the value (TOML: of the first header or key that defines it).

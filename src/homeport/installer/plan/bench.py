@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from homeport.credentials import masked_arguments, masked_url
 from homeport.environment import Environment
@@ -17,8 +17,7 @@ from homeport.installer.plan.rows import EntryChange, Removed
 from homeport.installer.plan.taking_out import take_out
 
 
-@dataclass(frozen=True, slots=True)
-class Bench:
+class Bench(NamedTuple):
     """What planning for one client works with."""
 
     name: str

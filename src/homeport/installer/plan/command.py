@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from pathlib import PurePath
 from typing import Final
 
@@ -39,7 +38,7 @@ def command_for(
             )
         return (_absolute(server, environment) if client.IS_GUI else server), ()
     if _is_shim(server.command, environment):
-        return replace(server, command=plain_text("cmd"), args=(plain_text("/c"), server.command, *server.args)), (
+        return server._replace(command=plain_text("cmd"), args=(plain_text("/c"), server.command, *server.args)), (
             f"{server.command.shown()} is a script on Windows, so cmd /c starts it",
         )
     return (_absolute(server, environment) if client.IS_GUI else server), ()
@@ -56,8 +55,7 @@ def _at_home(server: Stdio, environment: Environment) -> Stdio:
             return Text((environment.expanded(text.parts[0]), *text.parts[1:]))
         return text
 
-    return replace(
-        server,
+    return server._replace(
         command=expanded(server.command),
         args=tuple(expanded(text) for text in server.args),
         cwd=None if server.cwd is None else environment.expanded(server.cwd),
@@ -69,7 +67,7 @@ def _absolute(server: Stdio, environment: Environment) -> Stdio:
     if command is None or "/" in command or "\\" in command:
         return server
     found = environment.search(command)
-    return server if found is None else replace(server, command=plain_text(str(found)))
+    return server if found is None else server._replace(command=plain_text(str(found)))
 
 
 def _is_shim(command: Text, environment: Environment) -> bool:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeport.errors import HomeportError
 from homeport.installer.clients.values import Dialect, Json, KeyPath, Reader
@@ -13,8 +12,7 @@ from homeport.installer.edit.document import Document
 from homeport.installer.plan.splices import Splice, splices
 
 
-@dataclass(frozen=True, slots=True)
-class WriteFile:
+class WriteFile(NamedTuple):
     """A step: the file held `before` (None: there was none) and is to hold `after` (None: it goes).
 
     path: as the client names it. real: behind every link. new_mode: for a file that does not exist yet.

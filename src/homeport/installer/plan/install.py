@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from homeport.environment import Environment
 from homeport.errors import USAGE, HomeportError
 from homeport.installer.clients.client import Client
@@ -50,7 +48,7 @@ def plan_install(
         except HomeportError as error:
             if error.exit_code == USAGE:
                 raise
-            row, made = replace(row, outcome="refused", error=error), []
+            row, made = row._replace(outcome="refused", error=error), []
         rows.append(row)
         changes += made
     if any(row.outcome in ("refused", "skipped") for row in rows):
@@ -85,17 +83,17 @@ def _plan_one(
 ) -> tuple[Row, list[EntryChange]]:
     missing = None if request.config else not_installed(bench)
     if missing is not None:
-        return replace(row, outcome="skipped" if request.refused_skips else "refused", error=missing), []
+        return row._replace(outcome="skipped" if request.refused_skips else "refused", error=missing), []
     place = find_place(bench, request.level, request)
     server, notes = command_for(registration.server, bench.client, place, bench.environment)
     server, forwarded = _with_our_variables(server, registration, place, bench)
     entry = bench.client.entry(server, place)
     row = _described(row, bench, place, entry, server, (*notes, *_name_notes(registration.name), *forwarded.notes))
-    row = replace(row, requires_env=(*entry.requires_env, *forwarded.requires_env))
+    row = row._replace(requires_env=(*entry.requires_env, *forwarded.requires_env))
     try:
         return _decide(bench, registration, request, place, entry, row)
     except HomeportError as error:
-        return replace(row, outcome="refused", error=error, broken_target=True), []
+        return row._replace(outcome="refused", error=error, broken_target=True), []
 
 
 def not_installed(bench: Bench) -> HomeportError | None:
@@ -119,7 +117,7 @@ def find_place(bench: Bench, level: str, request: object) -> Place:
         return place
     if place.dialect == "toml" and config.suffix.lower() == ".json":
         raise HomeportError("usage_error", f"--config {config}: {bench.client.LABEL} reads TOML", "name its TOML file")
-    return replace(place, file=config, owner=None, shared_with=(), lock_suffix=None)
+    return place._replace(file=config, owner=None, shared_with=(), lock_suffix=None)
 
 
 def _with_our_variables(server: Server, registration: Registration, place: Place, bench: Bench) -> tuple[Server, Entry]:
@@ -135,7 +133,7 @@ def _with_our_variables(server: Server, registration: Registration, place: Place
         return server, Entry({}, names, notes)
     given = {name for name, _ in server.env}
     added = tuple((name, Text((Reference(name),))) for name in names if name not in given)
-    return replace(server, env=(*server.env, *added)), Entry({})
+    return server._replace(env=(*server.env, *added)), Entry({})
 
 
 def _name_notes(name: str) -> tuple[str, ...]:
@@ -151,8 +149,7 @@ def _described(row: Row, bench: Bench, place: Place, entry: Entry, server: Serve
     beginning = dict(place.beginning) if absent else None
     apply_command = client.apply_command(row.name, server) if place.owner else None
     remove_command = client.remove_command(row.name) if place.owner else None
-    return replace(
-        row,
+    return row._replace(
         place=place,
         entry=entry.value,
         fragment=fragment(path, entry.value, place.dialect, beginning),
@@ -177,7 +174,7 @@ def _decide(
         row, removed = layers.settle(bench, registration, request.level, request.keep_shadows, place, row)
         changes += removed
     if row.outcome == "unchanged" and (row.removed or bench.view.steps()):
-        row = replace(row, outcome="updated")
+        row = row._replace(outcome="updated")
     return row, changes
 
 
@@ -208,9 +205,9 @@ def _through_the_client(
     member = document.find((*place.container, row.name))
     _refuse_foreign(bench, registration, request, place, member)
     if member is None:
-        return replace(row, outcome="created"), []
+        return row._replace(outcome="created"), []
     same = identity(bench.client.server(member.value)) == identity(bench.client.server(row.entry))
-    return replace(row, outcome="unchanged" if same else "updated"), []
+    return row._replace(outcome="unchanged" if same else "updated"), []
 
 
 def _readable(bench: Bench, place: Place, row: Row) -> tuple[Row, Document]:
@@ -222,7 +219,7 @@ def _readable(bench: Bench, place: Place, row: Row) -> tuple[Row, Document]:
     if document.source.startswith(b"\xef\xbb\xbf") and not bench.client.READS_BOM:
         put(bench.view, place, document.source[3:])
         note = f"the byte order mark of {place.file} goes: {bench.client.LABEL} cannot read a file that has one"
-        return replace(row, notes=(*row.notes, note)), bench.view.document(place.file, place.dialect)
+        return row._replace(notes=(*row.notes, note)), bench.view.document(place.file, place.dialect)
     return row, document
 
 
@@ -253,13 +250,13 @@ def _edit(
     except HomeportError as error:
         raise error.in_file(place.file) from error
     if outcome == "unchanged":
-        return replace(row, outcome="unchanged"), None
+        return row._replace(outcome="unchanged"), None
     made = tuple(place.container[:end] for end in range(1, len(place.container) + 1) if _missing(document, place, end))
     put(bench.view, place, after)
     before = None if member is None else member.value
     runs = identity(bench.client.server(entry.value))
     change = EntryChange(file, path, place.dialect, before, entry.value, runs, made)
-    return replace(row, outcome="created" if outcome == "created" else "updated"), change
+    return row._replace(outcome="created" if outcome == "created" else "updated"), change
 
 
 def _missing(document: Document, place: Place, end: int) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 from homeport.errors import HomeportError
 from homeport.installer.clients.values import Json, Place, Registration
@@ -41,8 +40,7 @@ def settle(
             runs = runs_what(bench.client, member.value)
             shadows.append(ShadowedBy(other.level, str(other.file), ours, runs))
     _check_merged(bench, registration.name)
-    row = replace(
-        row,
+    row = row._replace(
         removed=tuple(one for one, _ in removed),
         shadowed_by=tuple(shadows),
         notes=(*row.notes, *notes),
@@ -55,7 +53,7 @@ def _others(bench: Bench, place: Place, name: str) -> list[Place]:
     of its folder, and every stronger place; other projects' records of the same file for the report."""
     order = list(bench.client.layers(bench.environment, bench.reader, bench.view))
     here = next((at for at, one in enumerate(order) if _same(one, place)), -1)
-    found = [replace(place, container=container) for container in place.stale_containers]
+    found = [place._replace(container=container) for container in place.stale_containers]
     elsewhere = _mentioned_elsewhere(bench, place, name)
     for at, other in enumerate(order):
         if _same(other, place) or (other.level == "other-project" and not elsewhere):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 from homeport.installer.clients.values import Json, KeyPath, Registration, Remote, Server, Stdio
 from homeport.installer.plan.splices import Splice
@@ -15,8 +15,7 @@ Identity = tuple[str, ...]
 """("stdio", command, *arguments) or ("remote", url): what an entry runs, without its variables."""
 
 
-@dataclass(frozen=True, slots=True)
-class Written:
+class Written(NamedTuple):
     """One change of ours that the journal holds. See apply.journal for what a record is.
 
     file: the real path. path: of the entry. entry: as we wrote it (None: we removed it). identity: what it runs.
@@ -39,11 +38,10 @@ class Written:
     paths_changed: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class History:
+class History(NamedTuple):
     """What the journal says we did, newest last, by real file."""
 
-    by_file: Mapping[str, tuple[Written, ...]] = field(default_factory=dict)
+    by_file: Mapping[str, tuple[Written, ...]] = MappingProxyType({})
 
     def of(self, file: PurePath | str, path: KeyPath) -> tuple[Written, ...]:
         return tuple(change for change in self.by_file.get(str(file), ()) if change.path == path)

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from homeport.installer.clients.values import Level, Registration
 
 Via = Literal["file", "cli"]
 
 
-@dataclass(frozen=True, slots=True)
-class InstallRequest:
+class InstallRequest(NamedTuple):
     """registrations: at least one. config: this file instead of the client's own place. via: for a file that the
     client's own program writes. unstable: the bundled server's interpreter may be gone tomorrow, and why.
     """
@@ -24,12 +22,11 @@ class InstallRequest:
     replace: bool = False
     keep_shadows: bool = False
     writes: bool = False
-    refused_skips: bool = field(default=False)
+    refused_skips: bool = False
     """A client that is not installed is skipped, not refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class UninstallRequest:
+class UninstallRequest(NamedTuple):
     """name: any name, also one that no new registration may have."""
 
     name: str

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from homeport.errors import HomeportError
 from homeport.installer.clients.values import Dialect, Json, KeyPath, Place
@@ -14,8 +13,7 @@ Outcome = Literal["created", "updated", "unchanged", "removed", "absent", "refus
 CHANGES: frozenset[Outcome] = frozenset({"created", "updated", "removed"})
 
 
-@dataclass(frozen=True, slots=True)
-class Removed:
+class Removed(NamedTuple):
     """An entry that goes together with the one we write or take out."""
 
     file: str
@@ -26,8 +24,7 @@ class Removed:
         return {"file": self.file, "path": list(self.path), "tracked": self.tracked}
 
 
-@dataclass(frozen=True, slots=True)
-class ShadowedBy:
+class ShadowedBy(NamedTuple):
     """A nearer entry of the name that stays. runs: what it starts, masked."""
 
     level: str
@@ -39,8 +36,7 @@ class ShadowedBy:
         return {"level": self.level, "file": self.file, "ours": self.ours, "runs": self.runs}
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """One client and one name. place is None where it could not be found; entry where none can be spelled."""
 
     client: str
@@ -84,8 +80,7 @@ class Row:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class EntryChange:
+class EntryChange(NamedTuple):
     """What happens to one entry, for the journal: enough to know it again and to put it back alone.
 
     made: the containers that did not exist before.
@@ -100,8 +95,7 @@ class EntryChange:
     made: tuple[KeyPath, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class ClientPlan:
+class ClientPlan(NamedTuple):
     """Everything one client needs: all of its steps or none of them."""
 
     client: str

@@ -110,7 +110,9 @@ def _stdio(command: Json, entry: dict[str, Json]) -> Stdio:
     args = entry.get("args") or []
     if not isinstance(args, list):
         raise HomeportError("bad_snippet", "the snippet's args is not a list", "write each argument as an item")
-    env = next((entry[key] for key in ("env", "environment", "envs") if isinstance(entry.get(key), dict)), {})
+    env: dict[str, Json] = next(
+        (entry[key] for key in ("env", "environment", "envs") if isinstance(entry.get(key), dict)), {}
+    )
     forwarded = tuple((name, Text((Reference(name),))) for name in _names(entry))
     cwd = entry.get("cwd")
     return Stdio(

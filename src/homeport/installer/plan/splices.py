@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 _CHUNK_BYTES: Final = 65_536
 _LARGEST_DIFF_BYTES: Final = 262_144
 
 
-@dataclass(frozen=True, slots=True)
-class Splice:
+class Splice(NamedTuple):
     """At `offset` stood `before` and stands `after`. Several are applied in order, each to the bytes the last left."""
 
     offset: int

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Literal
 
@@ -78,7 +78,7 @@ def _undo_file(
     view: FilesView, client: str, file: FileUndo, changes: list[EntryChange]
 ) -> tuple[How, list[EntryChange]]:
     present = view.read(file.path)
-    backwards = [replace(change, before=change.after, after=change.before, made=()) for change in reversed(changes)]
+    backwards = [change._replace(before=change.after, after=change.before, made=()) for change in reversed(changes)]
     if digest(present) == file.digest_before:
         return "as_before", []
     if file.exact and digest(present) == file.digest_after:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from homeport.environment import Environment
 from homeport.errors import USAGE, HomeportError
 from homeport.installer.clients.values import LEVELS, Level, Place, Reader
@@ -33,7 +31,7 @@ def plan_uninstall(
                 continue
             if error.exit_code == USAGE:
                 raise
-            row, made = replace(row, error=error, broken_target=True), []
+            row, made = row._replace(error=error, broken_target=True), []
         rows.append(row)
         changes += made
     if any(row.outcome in ("refused", "skipped") for row in rows):
@@ -44,27 +42,27 @@ def plan_uninstall(
 def _plan_level(bench: Bench, request: UninstallRequest, level: Level, row: Row) -> tuple[Row, list[EntryChange]]:
     missing = None if request.config else not_installed(bench)
     if missing is not None:
-        return replace(row, outcome="skipped" if request.refused_skips else "refused", error=missing), []
+        return row._replace(outcome="skipped" if request.refused_skips else "refused", error=missing), []
     place = find_place(bench, level, request)
     command = bench.client.remove_command(row.name) if place.owner else None
-    row = replace(row, place=place, apply_command=None if command is None else tuple(command))
+    row = row._replace(place=place, apply_command=None if command is None else tuple(command))
     places = _places(bench, place, request, level)
     standing = [one for one in places if _stands(bench, one, request)]
     if not standing:
-        return replace(row, outcome="absent"), []
+        return row._replace(outcome="absent"), []
     if request.writes and place.owner and request.via is None and any(one.owner for one in standing):
         raise client_owned(bench, place, row)
     if request.via == "cli" and place.owner:
-        return replace(row, outcome="removed"), []
+        return row._replace(outcome="removed"), []
     done = [removal(bench, one, row.name) for one in standing]
     removed = [one for one in done if one is not None]
-    return replace(row, outcome="removed", removed=tuple(one for one, _ in removed)), [change for _, change in removed]
+    return row._replace(outcome="removed", removed=tuple(one for one, _ in removed)), [change for _, change in removed]
 
 
 def _places(bench: Bench, place: Place, request: UninstallRequest, level: Level) -> list[Place]:
     """The target first, then what belongs to the same level: the losing file of a folder, a stale container, and with
     --level all also Claude Code's local record."""
-    found = [place, *(replace(place, container=container) for container in place.stale_containers)]
+    found = [place, *(place._replace(container=container) for container in place.stale_containers)]
     if request.config is not None:
         return found
     for other in bench.client.layers(bench.environment, bench.reader, bench.view):
