@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any, Final
-from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 MASK: Final = "***"
 
@@ -16,14 +16,25 @@ _NAME: Final = re.compile(
 _RUN_TOGETHER: Final = re.compile(r"(?:apikey|accesskey|authtoken|accesstoken|secretkey|password)", re.IGNORECASE)
 
 # Prefixes by which issuers mark their own keys, so that scanners find them.
-_VALUE: Final = re.compile(
-    r"\b(?:sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}"
-    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}"
-    r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"
-    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
-    r"|dop_v1_[a-f0-9]{32,}|lin_api_[A-Za-z0-9]{20,}|ntn_[A-Za-z0-9]{20,}|tvly-[A-Za-z0-9-]{16,})"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
-)
+_MARKS: Final = (
+    "sk-", "gh", "glpat-", "xox", "AKIA", "ASIA", "AIza", "ya29.", "npm_", "pypi-", "hf_", "k_live_", "k_test_",
+    "eyJ", "SG.", "dop_v1_", "lin_api_", "ntn_", "tvly-", "-----BEGIN",
+)  # fmt: skip
+
+
+@cache
+def _issued() -> re.Pattern[str]:
+    """Compiled when a value holds a mark: the pattern takes longer to compile than a printing command has."""
+    return re.compile(
+        r"\b(?:sk-[A-Za-z0-9_-]{12,}|gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{20,}|glpat-[A-Za-z0-9_-]{16,}"
+        r"|xox[abeoprs]-[A-Za-z0-9-]{10,}|A(?:KIA|SIA)[A-Z0-9]{16}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9_-]{20,}"
+        r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|hf_[A-Za-z0-9]{20,}|[rs]k_(?:live|test)_[A-Za-z0-9]{16,}"
+        r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
+        r"|dop_v1_[a-f0-9]{32,}|lin_api_[A-Za-z0-9]{20,}|ntn_[A-Za-z0-9]{20,}|tvly-[A-Za-z0-9-]{16,})"
+        r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
+    )
+
+
 _SCHEME: Final = re.compile(r"^(?:Bearer|Basic|Token)\s+\S{6,}$", re.IGNORECASE)
 _OPTION: Final = re.compile(r"^--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:=(?P<value>.*))?$", re.DOTALL)
 
@@ -35,7 +46,11 @@ def is_secret_name(name: str) -> bool:
 
 def is_secret_value(value: str) -> bool:
     """An issuer's own key format, an authorization scheme with its credential, or a URL with a password in it."""
-    return bool(_VALUE.search(value) or _SCHEME.match(value)) or _url_secret(value)
+    return _is_issued(value) or bool(_SCHEME.match(value)) or _url_secret(value)
+
+
+def _is_issued(value: str) -> bool:
+    return any(mark in value for mark in _MARKS) and bool(_issued().search(value))
 
 
 def is_secret(name: str, value: str) -> bool:
@@ -64,12 +79,16 @@ def _url_secret(value: str) -> bool:
     parts = _split(value)
     if parts is None:
         return False
+    from urllib.parse import parse_qsl
+
     return bool(parts.password) or any(is_secret(name, text) for name, text in parse_qsl(parts.query))
 
 
 def _split(value: str) -> Any:
     if "://" not in value:
         return None
+    from urllib.parse import urlsplit
+
     try:
         parts = urlsplit(value)
         parts.password  # noqa: B018 - the property itself raises on a malformed authority
@@ -92,6 +111,8 @@ def masked_url(value: str) -> str:
     parts = _split(value)
     if parts is None or not _url_secret(value):
         return value
+    from urllib.parse import parse_qsl, urlunsplit
+
     authority = parts.netloc.rpartition("@")[2]
     user = f"{parts.username}:{MASK}@" if parts.password else ""
     query = "&".join(f"{key}={MASK if is_secret(key, text) else text}" for key, text in parse_qsl(parts.query))
@@ -129,4 +150,4 @@ def masked_line(line: str) -> str:
             return match[0]
         return match["key"] + match["quote"] + masked(match["name"], value) + match["quote"]
 
-    return _VALUE.sub(MASK, _ASSIGNMENT.sub(hide, line))
+    return _issued().sub(MASK, _ASSIGNMENT.sub(hide, line))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 import stat
 import sys
 from collections.abc import Iterator
@@ -125,7 +124,7 @@ class FileChanged(Exception):
 
 def temporary_path(target: RealPath) -> Path:
     """A name beside `target`, so that the rename stays on one file system."""
-    return target.parent / f".{target.name[:80]}.{secrets.token_hex(6)}.homeport"
+    return target.parent / f".{target.name[:80]}.{os.urandom(6).hex()}.homeport"
 
 
 def write_temporary(temporary: Path, target: RealPath, data: bytes, *, new_mode: int) -> None:

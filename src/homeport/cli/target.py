@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from homeport.cli.main import usage_error
 from homeport.errors import HomeportError
@@ -91,6 +90,8 @@ def _server(target: Target) -> Server:
 
 
 def _url(text: str, *, literal: bool) -> Text:
+    from urllib.parse import urlsplit
+
     parsed = plain_text(text) if literal else parse_text(text)
     try:
         parts = urlsplit(text)

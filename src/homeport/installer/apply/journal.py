@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
-import secrets
+import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields, replace
-from datetime import UTC, datetime
 from pathlib import Path, PurePath
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 from homeport import files
 from homeport.errors import HomeportError
@@ -27,8 +24,7 @@ _BLANK_BYTES: Final = 1024
 Status = Literal["applying", "done", "reverted"]
 
 
-@dataclass(frozen=True, slots=True)
-class FileRecord:
+class FileRecord(NamedTuple):
     """One file of one client's transaction.
 
     real: behind every link. temporary: where the new bytes lie until they are put in place. blank, file_before: see
@@ -51,16 +47,14 @@ class FileRecord:
     exact: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class ClientRecord:
+class ClientRecord(NamedTuple):
     client: str
     status: Status
     files: tuple[FileRecord, ...]
     changes: tuple[EntryChange, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """when: ISO 8601 in UTC. undoes: the operation that this one took back. undone: it was taken back itself."""
 
     id: str
@@ -69,7 +63,7 @@ class Operation:
     homeport: str = VERSION
     undoes: str | None = None
     undone: bool = False
-    clients: tuple[ClientRecord, ...] = field(default=())
+    clients: tuple[ClientRecord, ...] = ()
 
     @property
     def pending(self) -> bool:
@@ -77,9 +71,11 @@ class Operation:
 
 
 def new_operation(name: str, undoes: str | None = None) -> Operation:
+    from datetime import UTC, datetime
+
     now = datetime.now(UTC)
     # Sorts by time; two of one microsecond differ by the random end.
-    identifier = f"{now:%Y%m%d-%H%M%S}-{now.microsecond:06d}-{secrets.token_hex(2)}"
+    identifier = f"{now:%Y%m%d-%H%M%S}-{now.microsecond:06d}-{os.urandom(2).hex()}"
     return Operation(identifier, name, now.isoformat(timespec="seconds"), undoes=undoes)
 
 
@@ -111,7 +107,7 @@ class Journal:
     def write(self, operation: Operation) -> None:
         """Keep an operation, new or changed, synced before it returns."""
         files.make_folder(self.folder)
-        text = json.dumps(_as_json(asdict(operation)), indent=1)
+        text = json.dumps(_as_json(operation), indent=1)
         files.replace(self.folder / f"{operation.id}.json", text.encode("ascii"), new_mode=0o600)
 
     def operations(self) -> list[Operation]:
@@ -184,7 +180,7 @@ def _add(by_file: dict[str, tuple[Written, ...]], file: FileRecord, changes: tup
 def with_client(operation: Operation, client: ClientRecord) -> Operation:
     """The operation with this client's record put in or replaced."""
     others = tuple(record for record in operation.clients if record.client != client.client)
-    return replace(operation, clients=(*others, client))
+    return operation._replace(clients=(*others, client))
 
 
 def pending_of(operations: list[Operation], reals: frozenset[str]) -> Iterator[tuple[Operation, ClientRecord]]:
@@ -220,6 +216,8 @@ def find(operations: list[Operation], identifier: str | None) -> Operation:
 def _as_json(value: Any) -> Any:
     """Named tuples as objects, bytes as base64."""
     if isinstance(value, bytes):
+        import base64
+
         return {"base64": base64.b64encode(value).decode("ascii")}
     if hasattr(value, "_asdict"):
         value = value._asdict()
@@ -231,12 +229,13 @@ def _as_json(value: Any) -> Any:
 
 
 def _bytes(value: Any) -> bytes:
+    import base64
+
     return base64.b64decode(value["base64"], validate=True)
 
 
 def _operation(data: dict[str, Any]) -> Operation:
-    known = {one.name for one in fields(Operation)}
-    plain = {key: value for key, value in data.items() if key in known and key != "clients"}
+    plain = {key: value for key, value in data.items() if key in Operation._fields and key != "clients"}
     return Operation(**plain, clients=tuple(_client(client) for client in data["clients"]))
 
 

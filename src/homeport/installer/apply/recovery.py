@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -48,11 +47,11 @@ def _settled(client: ClientRecord) -> ClientRecord:
         _clear_away(file)
     standing = [_standing(file) for file in client.files]
     if all(state == "after" for state in standing):
-        return replace(client, status="done")
+        return client._replace(status="done")
     for file, state in zip(reversed(client.files), reversed(standing), strict=True):
         if state == "after":
             _take_back(file)
-    return replace(client, status="reverted")
+    return client._replace(status="reverted")
 
 
 def _standing(file: FileRecord) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import secrets
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -105,8 +104,8 @@ class Transaction:
         except BaseException:
             self._put_back(done, record, made)
             raise
-        finished = tuple(replace(file, made_folders=_folders(file, made)) for file in record.files)
-        self._record(replace(record, status="done", files=finished))
+        finished = tuple(file._replace(made_folders=_folders(file, made)) for file in record.files)
+        self._record(record._replace(status="done", files=finished))
 
     def _intend(self, plan: ClientPlan) -> ClientRecord:
         """Journal what is about to happen, before anything of it can be seen."""
@@ -144,7 +143,7 @@ class Transaction:
                 put_in_place(_reverse(step), file)
         for folder in reversed(made):
             files.remove_folder_if_empty(folder)
-        self._record(replace(record, status="reverted"))
+        self._record(record._replace(status="reverted"))
 
 
 def _reals(plan: ClientPlan) -> frozenset[str]:

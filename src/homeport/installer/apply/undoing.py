@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 from homeport.environment import Environment
@@ -36,7 +35,7 @@ def undo(environment: Environment, identifier: str | None) -> tuple[Operation, l
     transaction = Transaction(environment, journal, new_operation("undo", undoes=operation.id))
     plans = [_undo_client(transaction, client) for client in reversed(operation.clients) if client.status == "done"]
     refused = any(one.how == "refused" for plan in plans for one in plan.files)
-    journal.write(replace(operation, undone=not refused))
+    journal.write(operation._replace(undone=not refused))
     return operation, plans, transaction.operation.id
 
 
@@ -45,7 +44,7 @@ def undo_clients(transaction: Transaction) -> None:
     for client in reversed(transaction.operation.clients):
         if client.status == "done":
             _undo_client(transaction, client)
-            record = replace(client, status="reverted")
+            record = client._replace(status="reverted")
             transaction.operation = with_client(transaction.operation, record)
             transaction.journal.write(transaction.operation)
 
