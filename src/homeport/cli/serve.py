@@ -58,8 +58,7 @@ def serve(
 def run(environment: Environment, start: Start) -> None:
     """Serve on this process's stdin and stdout until the client is gone. Raises HomeportError: home_unusable."""
     # Before the SDK loads, which takes most of the start: nothing is in hand yet that an early end could lose.
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _end_at_once)
+    _end_on_signals()
     from homeport.server.transport.channel import claim_channel
 
     channel = claim_channel()
@@ -71,6 +70,13 @@ def run(environment: Environment, start: Start) -> None:
         serve_stdio(server, channel)
     finally:
         documents.close()
+        # The event loop put the handlers back that were there before ours.
+        _end_on_signals()
+
+
+def _end_on_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _end_at_once)
 
 
 def _end_at_once(number: int, frame: FrameType | None) -> None:

@@ -6,9 +6,8 @@ Light on purpose: `homeport install` asks this module, and must not load what a 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeport.environment import Environment
 from homeport.errors import HomeportError
@@ -22,8 +21,7 @@ TOOLSETS: Final = ("memory",)
 _COMING: Final = ("skills", "history", "records", "handles")
 
 
-@dataclass(frozen=True, slots=True)
-class Start:
+class Start(NamedTuple):
     """home: absolute. mounts: empty for the layout of the working folder. actor: None for the connected client."""
 
     home: PurePath

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path, PurePath
+from typing import NamedTuple
 
 from homeport import files
 from homeport.environment import Environment
 from homeport.errors import HomeportError
 
 
-@dataclass(frozen=True, slots=True)
-class Home:
-    """Where under the home each kind of state lies. memory: the real path, behind every link."""
+class Home(NamedTuple):
+    """Where under the home each kind of state lies. path: real, behind every link."""
 
     path: Path
 

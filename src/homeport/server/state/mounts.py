@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from homeport.errors import HomeportError
 from homeport.server.state.paths import segment_trouble
@@ -19,8 +18,7 @@ _FLAGS: Final[dict[str, Access]] = {"ro": "ro", "eo": "eo"}
 _PATH: Final = re.compile(r"[A-Za-z0-9_.-]{1,64}")
 
 
-@dataclass(frozen=True, slots=True)
-class Mount:
+class Mount(NamedTuple):
     """`scope` under `/path`. access: rw; ro, view only; eo, change existing documents only."""
 
     scope: str

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from homeport.errors import HomeportError
 
@@ -32,8 +31,7 @@ _OTHERS_FOLDERS: Final = frozenset({".git", ".hg", ".svn", ".bzr", ".jj"})
 _TEMPORARY: Final = re.compile(r"\..*\.[0-9a-f]{12}\.homeport", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Address:
+class Address(NamedTuple):
     """A mount's name and the names below it. No mount: the root, under which all mounts are. No segments: the mount."""
 
     mount: str
