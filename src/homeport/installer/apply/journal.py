@@ -21,6 +21,9 @@ KEPT: Final = 200
 
 _BLANK_BYTES: Final = 1024
 
+# What reading a record raises that is torn, of another version, or no record at all.
+_DAMAGE: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError)
+
 Status = Literal["applying", "done", "reverted"]
 
 
@@ -119,7 +122,7 @@ class Journal:
                 found.append(_operation(json.loads(path.read_bytes())))
             except FileNotFoundError:
                 continue  # pruned by another process meanwhile
-            except (ValueError, KeyError, TypeError, OSError):
+            except _DAMAGE:
                 self.damaged.append(path)
         return found
 
@@ -134,7 +137,7 @@ class Journal:
         for path in paths[: max(0, len(paths) - KEPT)]:
             try:
                 pending = _operation(json.loads(path.read_bytes())).pending
-            except (ValueError, KeyError, TypeError, OSError):
+            except _DAMAGE:
                 pending = False
             if not pending:
                 files.remove_quietly(path)
