@@ -108,14 +108,24 @@ def test_taking_a_changed_file_away_puts_it_back(tmp_path: Path) -> None:
     assert target.read_bytes() == b"theirs, longer"
 
 
+def make_fifo(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(path)
+
+
+def make_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
 @pytest.mark.parametrize(
     ("prepare", "code"),
     [
         pytest.param(lambda path: path.chmod(0o444), "read_only", id="no-write-bit"),
         pytest.param(lambda path: path.parent.chmod(0o555), "read_only", id="folder-without-write-bit"),
         pytest.param(lambda path: os.link(path, path.parent / "other"), "ownership_lost", id="hard-link"),
-        pytest.param(lambda path: (path.unlink(), os.mkfifo(path)), "unreadable_file", id="fifo"),
-        pytest.param(lambda path: (path.unlink(), path.mkdir()), "unreadable_file", id="folder"),
+        pytest.param(make_fifo, "unreadable_file", id="fifo"),
+        pytest.param(make_folder, "unreadable_file", id="folder"),
     ],
 )
 def test_a_target_that_must_not_be_replaced_is_refused(tmp_path: Path, prepare: object, code: str) -> None:

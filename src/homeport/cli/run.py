@@ -111,7 +111,7 @@ def run(
 
 def _plans(asked: Asked, clients: Sequence[str], plan: Planner, environment: Environment) -> list[ClientPlan]:
     history = _history(environment)
-    return [plan(client, history, asked.check or asked.diff, asked.via) for client in clients]
+    return [plan(client, history, False, asked.via) for client in clients]
 
 
 def _history(environment: Environment) -> History:

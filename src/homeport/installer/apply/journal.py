@@ -142,6 +142,18 @@ class Journal:
             if not pending:
                 files.remove_quietly(path)
 
+    def folders_made_for(self, real: str) -> tuple[str, ...]:
+        """The folders that were made to put a file there, innermost first."""
+        found = [
+            folder
+            for operation in self.operations()
+            for client in operation.clients
+            for file in client.files
+            if file.real == real
+            for folder in file.made_folders
+        ]
+        return tuple(sorted(set(found), key=len, reverse=True))
+
     def history(self) -> History:
         """What of ours still stands, for plans."""
         by_file: dict[str, tuple[Written, ...]] = {}

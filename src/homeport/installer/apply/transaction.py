@@ -106,6 +106,10 @@ class Transaction:
             raise
         finished = tuple(file._replace(made_folders=_folders(file, made)) for file in record.files)
         self._record(record._replace(status="done", files=finished))
+        for step in plan.steps:
+            if step.after is None:
+                for folder in self.journal.folders_made_for(str(step.real)):
+                    files.remove_folder_if_empty(Path(folder))
 
     def _intend(self, plan: ClientPlan) -> ClientRecord:
         """Journal what is about to happen, before anything of it can be seen."""

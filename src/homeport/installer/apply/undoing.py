@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from homeport.environment import Environment
-from homeport.files import Disk, remove_folder_if_empty
+from homeport.files import Disk
 from homeport.installer.apply import recovery
 from homeport.installer.apply.journal import ClientRecord, Journal, Operation, find, new_operation, with_client
 from homeport.installer.apply.transaction import Transaction
@@ -58,9 +58,6 @@ def _undo_client(transaction: Transaction, client: ClientRecord) -> UndoPlan:
         return ClientPlan(client.client, (row,), latest[0].steps, latest[0].changes)
 
     transaction.apply(plan)
-    for file in client.files:
-        for folder in reversed(file.made_folders):
-            remove_folder_if_empty(Path(folder))
     return latest[0]
 
 

@@ -212,6 +212,10 @@ def gates(
 
 
 def next_steps(name: str, place: Place) -> tuple[str, ...]:
+    if place.level == "project":
+        return (
+            f"start codex in {place.file.parent.parent} and trust it: a project's file is read in trusted projects only",
+        )
     return ("start a new Codex session",)
 
 
