@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from types import FrameType
 
 import click
@@ -59,6 +60,7 @@ def run(environment: Environment, start: Start) -> None:
     """Serve on this process's stdin and stdout until the client is gone. Raises HomeportError: home_unusable."""
     # Before the SDK loads, which takes most of the start: nothing is in hand yet that an early end could lose.
     _end_on_signals()
+    _name_files_in_utf8()
     from homeport.server.transport.channel import claim_channel
 
     channel = claim_channel()
@@ -72,6 +74,13 @@ def run(environment: Environment, start: Start) -> None:
         documents.close()
         # The event loop put the handlers back that were there before ours.
         _end_on_signals()
+
+
+def _name_files_in_utf8() -> None:
+    """Start again in UTF-8 mode where the locale would spell files' names otherwise: another client's server must find
+    the documents. Nothing was read from stdin yet, and the process stays the same one."""
+    if sys.getfilesystemencoding() != "utf-8":
+        os.execv(sys.executable, [sys.orig_argv[0], "-X", "utf8", *sys.orig_argv[1:]])
 
 
 def _end_on_signals() -> None:

@@ -1,0 +1,307 @@
+"""The protocol over a real process's pipes: encoding, framing, refusals, and how it ends."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.server.serving import INITIALIZE, Serving, call
+
+PING = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
+
+
+@pytest.fixture(scope="module")
+def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
+    with Serving(tmp_path_factory.mktemp("shared") / "home", "--scope", "user:ann") as serving:
+        serving.initialize()
+        yield serving
+
+
+@pytest.mark.parametrize(
+    ("line", "id", "code"),
+    [
+        pytest.param(b'{"jsonrpc":"2.0","method":"x","params":\n', None, -32700, id="torn"),
+        pytest.param(b"\xff\xc3\x28\n", None, -32700, id="not-utf8"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":NaN}}\n', None, -32700, id="nan"),
+        pytest.param(b'{"jsonrpc":"2.0","id":' + b"9" * 5000 + b"}\n", None, -32700, id="long-number"),
+        pytest.param(b"[" * 100_000 + b"\n", None, -32700, id="nested"),
+        pytest.param(b"[]\n", None, -32600, id="empty-batch"),
+        pytest.param(b'[{"jsonrpc":"2.0","id":1,"method":"ping"}]\n', None, -32600, id="batch"),
+        pytest.param(b"42\n", None, -32600, id="number"),
+        pytest.param(b"{}\n", None, -32600, id="empty-object"),
+        pytest.param(b'{"jsonrpc":"2.0","id":7}\n', 7, -32600, id="no-method"),
+        pytest.param(b'{"jsonrpc":"1.0","id":7,"method":"ping"}\n', 7, -32600, id="old-version"),
+        pytest.param(b'{"jsonrpc":"2.0","id":"q","method":5}\n', "q", -32600, id="method-number"),
+        pytest.param(b'{"jsonrpc":"2.0","id":7,"method":"ping","params":[]}\n', 7, -32600, id="params-list"),
+        pytest.param(b'{"jsonrpc":"2.0","id":1.5,"method":"ping"}\n', 1.5, -32600, id="id-fraction"),
+        pytest.param(b'{"jsonrpc":"2.0","id":null,"method":"ping"}\n', None, -32600, id="id-null"),
+        pytest.param(b'{"jsonrpc":"2.0","id":true,"method":"ping"}\n', None, -32600, id="id-true"),
+        pytest.param(b'{"jsonrpc":"2.0","id":"a1","method":"no/such"}\n', "a1", -32601, id="unknown-method"),
+        pytest.param(b'{"jsonrpc":"2.0","id":3,"method":"tools/call"}\n', 3, -32602, id="call-without-name"),
+        pytest.param(b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{"\\ud83d":1}}\n', 3, -32600, id="surrogate-name"),
+        pytest.param(
+            b'{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"a\\uD83Db"}}\n', 3, -32600, id="surrogate"
+        ),
+    ],
+)  # fmt: skip
+def test_what_is_no_request_is_answered_and_the_next_one_served(
+    serving: Serving, line: bytes, id: object, code: int
+) -> None:
+    serving.send(line, PING)
+
+    answers = serving.answers(2)
+
+    assert {key: answer.get("error", {}).get("code") for key, answer in answers.items()} == {id: code, 0: None}
+
+
+def test_a_lone_surrogate_in_an_argument_is_an_error_that_names_it(serving: Serving) -> None:
+    line = (
+        b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory",'
+        b'"arguments":{"command":"create","path":"/memory/k","file_text":"a\\ud83db"}}}\n'
+    )
+    serving.send(line, PING)
+
+    answers = serving.answers(2)
+
+    assert answers[2]["result"]["isError"] is True
+    assert answers[2]["result"]["structuredContent"]["error"]["details"] == {"field": "file_text"}
+    assert answers[0] == {"jsonrpc": "2.0", "id": 0, "result": {}}
+
+
+def test_lines_end_in_lf_alone_whatever_the_client_sends(tmp_path: Path) -> None:
+    with Serving(tmp_path / "home") as serving:
+        first = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}).encode()
+        listing = b'{"jsonrpc":"2.0","id":2,"method":"tools/list"}\n'
+        serving.send(first + b"\r\n", listing, b"\n", PING)
+
+        lines = [serving.line() for _ in range(3)]
+        code, left, _ = serving.end()
+
+    assert {json.loads(line)["id"] for line in lines} == {0, 1, 2}
+    assert all(line.count(b"\n") == 1 and b"\r" not in line for line in lines)
+    assert (code, left) == (0, b"")
+
+
+@pytest.mark.parametrize("encoding", ["cp1252", "cp950", "ascii"])
+def test_text_is_utf8_whatever_the_locale_says(tmp_path: Path, encoding: str) -> None:
+    text = "✓ Přehled 東 🌙 ★ Журнал"
+    variables = {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0", "LC_ALL": "C", "LANG": "C"}
+    with Serving(tmp_path / "home", "--scope", "user:ann", variables=variables) as serving:
+        serving.initialize()
+        serving.send(
+            json.dumps(call(2, "create", path="/memory/★ Журнал", file_text=text), ensure_ascii=False).encode() + b"\n",
+            call(3, "view", path="/memory/★ Журнал"),
+        )
+        serving.receive()
+        viewed = serving.receive()
+
+    assert viewed["result"]["structuredContent"]["result"]["content"] == text
+    assert text in viewed["result"]["content"][0]["text"]
+    assert (tmp_path / "home/memory/user=ann/★ Журнал").read_bytes() == text.encode()
+
+
+def test_nothing_but_protocol_reaches_stdout(tmp_path: Path) -> None:
+    noise = tmp_path / "noise"
+    noise.mkdir()
+    (noise / "sitecustomize.py").write_text(
+        "import atexit, logging, os\nprint('hello')\nlogging.basicConfig(level=logging.DEBUG)\n"
+        "atexit.register(lambda: (print('hello'), os.write(1, b'hello'), os.system('echo hello')))\n"
+    )
+    variables = {"PYTHONPATH": str(noise), "PYTHONWARNINGS": "always"}
+    with Serving(tmp_path / "home", variables=variables) as serving:
+        lines = [serving.initialize(), serving.request("tools/list"), serving.memory("view", path="/nowhere/x")]
+        code, left, said = serving.end()
+
+    assert len(lines) == 3
+    assert (code, left) == (0, b"")
+    assert said.count(b"hello") >= 3
+
+
+def test_fifty_calls_in_one_burst_are_all_stored(tmp_path: Path) -> None:
+    with Serving(tmp_path / "home", "--scope", "user:ann") as serving:
+        serving.initialize()
+        serving.send(*(call(n, "create", path=f"/memory/k{n:02}", file_text=f"t{n}") for n in range(50)))
+        answers = [serving.receive() for _ in range(50)]
+
+    assert sorted(answer["id"] for answer in answers) == list(range(50))
+    assert not any(answer["result"]["isError"] for answer in answers)
+    stored = {path.name: path.read_text() for path in (tmp_path / "home/memory/user=ann").iterdir()}
+    assert stored == {f"k{n:02}": f"t{n}" for n in range(50)}
+
+
+def test_a_document_of_1_mib_comes_back_whole_page_by_page(tmp_path: Path) -> None:
+    texts = {"/memory/ascii": "x" * 1024 * 1024, "/memory/wide": "東" * 349_525}
+    with Serving(tmp_path / "home", "--scope", "user:ann") as serving:
+        serving.initialize()
+        for path, text in texts.items():
+            assert serving.memory("create", path=path, file_text=text)["ok"] is True
+        read = {path: _read_all(serving, path) for path in texts}
+        refused = serving.memory("create", path="/memory/more", file_text="東" * 349_526)
+
+    assert read == texts
+    assert refused["error"]["code"] == "document_too_large"
+    assert refused["error"]["details"]["limit_bytes"] == 1024 * 1024
+
+
+def _read_all(serving: Serving, path: str) -> str:
+    text = ""
+    following: dict[str, object] | None = {}
+    while following is not None:
+        page = serving.memory("view", path=path, **following)["result"]
+        text += page["content"]
+        following = page["next"]
+    return text
+
+
+def test_a_line_in_small_pieces_is_read(serving: Serving) -> None:
+    line = json.dumps(call(5, "view", path="/")).encode() + b"\n"
+    for start in range(0, len(line), 7):
+        serving.send(line[start : start + 7])
+
+    assert serving.receive()["id"] == 5
+
+
+@pytest.mark.parametrize("order", ["id-first", "id-last"])
+def test_a_line_over_16_mib_is_refused_in_words_with_its_id(serving: Serving, order: str) -> None:
+    text = b"x" * (16 * 1024 * 1024)
+    params = b'"params":{"name":"memory","arguments":{"command":"create","path":"/memory/a","file_text":"' + text + b'"}}'
+    head, tail = b'"jsonrpc":"2.0","method":"tools/call"', b',"id":9' if order == "id-last" else b""
+    first = b'"id":9,' if order == "id-first" else b""
+    serving.send(b"{" + first + head + b"," + params + tail + b"}\n", PING)
+
+    answers = serving.answers(2)
+
+    assert answers[9]["error"]["code"] == -32600
+    assert "16777216 bytes" in answers[9]["error"]["message"]
+    assert answers[0]["result"] == {}
+
+
+@pytest.mark.parametrize("asked", ["1999-01-01", "2099-01-01"])
+def test_an_unknown_date_is_answered_with_the_newest_we_speak(tmp_path: Path, asked: str) -> None:
+    with Serving(tmp_path / "home") as serving:
+        assert serving.initialize(protocolVersion=asked)["result"]["protocolVersion"] == "2025-11-25"
+
+
+@pytest.mark.parametrize("asked", ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"])
+def test_a_known_date_is_answered_with_itself(tmp_path: Path, asked: str) -> None:
+    with Serving(tmp_path / "home") as serving:
+        assert serving.initialize(protocolVersion=asked)["result"]["protocolVersion"] == asked
+
+
+def test_the_stateless_revision_is_served_without_a_handshake(tmp_path: Path) -> None:
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "Modern One", "version": "1"},
+    }
+    with Serving(tmp_path / "home", "--scope", "user:ann") as serving:
+        found = serving.request("server/discover", {"_meta": meta})["result"]
+        arguments = {"command": "create", "path": "/memory/a", "file_text": "x"}
+        serving.request("tools/call", {"_meta": meta, "name": "memory", "arguments": arguments})
+        arguments = {"command": "view", "path": "/memory/a"}
+        viewed = serving.request("tools/call", {"_meta": meta, "name": "memory", "arguments": arguments})["result"]
+
+    assert found["supportedVersions"] == ["2026-07-28"]
+    assert found["_meta"]["io.modelcontextprotocol/serverInfo"]["name"] == "homeport"
+    assert viewed["structuredContent"]["result"]["actor"] == "mcp:Modern-One"
+
+
+def test_stdin_at_its_end_ends_the_process(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "homeport", "serve", "--root", str(tmp_path / "home")],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=10,
+        env={"PATH": os.defpath, "HOME": str(tmp_path)},
+    )
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, b"", b"")
+
+
+def test_what_was_asked_before_the_end_is_answered_and_stored(tmp_path: Path) -> None:
+    with Serving(tmp_path / "home", "--scope", "user:ann") as serving:
+        serving.initialize()
+        serving.send(*(call(n, "create", path=f"/memory/{n}", file_text="x" * 100_000) for n in range(10)))
+        code, left, _ = serving.end()
+
+    answers = [json.loads(line) for line in left.splitlines()]
+    assert (code, sorted(answer["id"] for answer in answers)) == (0, list(range(10)))
+    assert len(list((tmp_path / "home/memory/user=ann").iterdir())) == 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["sigint", "sigterm"])
+@pytest.mark.parametrize("moment", ["starting", "idle"])
+def test_a_signal_ends_it_within_a_second_with_exit_0(tmp_path: Path, number: signal.Signals, moment: str) -> None:
+    with Serving(tmp_path / "home") as serving:
+        if moment == "idle":
+            serving.initialize()
+        else:
+            _wait_until_it_listens_to_signals(serving.process.pid)
+        serving.process.send_signal(number)
+        started_s = time.monotonic()
+        code = serving.process.wait(5)
+
+        assert serving.process.stderr is not None
+        assert (code, serving.process.stderr.read()) == (0, b"")
+        assert time.monotonic() - started_s < 1.5
+
+
+def _wait_until_it_listens_to_signals(pid: int) -> None:
+    """/proc/PID/status, SigCgt: the mask of signals with a handler of the program's own. SIGTERM is bit 14."""
+    while True:
+        status = Path(f"/proc/{pid}/status").read_text()
+        caught = next(int(line.split()[1], 16) for line in status.splitlines() if line.startswith("SigCgt"))
+        if caught >> (signal.SIGTERM - 1) & 1:
+            return
+
+
+def test_a_closed_stdout_ends_it_without_spinning(tmp_path: Path) -> None:
+    with Serving(tmp_path / "home") as serving:
+        serving.initialize()
+        assert serving.process.stdout is not None
+        serving.process.stdout.close()
+        before_s = _cpu_s(serving.process.pid)
+        serving.send(PING, PING, PING)
+        _, _, used = os.wait4(serving.process.pid, 0)
+        serving.process.returncode = 0
+
+        assert serving.process.stderr is not None
+        assert serving.process.stderr.read() == b""
+        assert used.ru_utime + used.ru_stime - before_s < 1.0
+        serving.process.stdout = open(os.devnull, "rb")  # noqa: SIM115  closed by the context
+
+
+def _cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_a_ping_is_answered_while_a_call_waits_for_a_lock(tmp_path: Path) -> None:
+    import sqlite3
+
+    with Serving(tmp_path / "home", "--scope", "user:ann") as serving:
+        serving.initialize()
+        serving.memory("create", path="/memory/a", file_text="one")
+        other = sqlite3.connect(tmp_path / "home/versions.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        started_s = time.monotonic()
+        serving.send(call(1, "create", path="/memory/a", file_text="two"), PING)
+        pong = serving.receive()
+        refused = serving.receive()
+        waited_s = time.monotonic() - started_s
+        other.execute("ROLLBACK")
+        other.close()
+        again = serving.memory("create", path="/memory/a", file_text="two")
+
+    assert pong["id"] == 0
+    assert refused["result"]["structuredContent"]["error"]["code"] == "home_busy"
+    assert waited_s < 5.5
+    assert again["result"]["version"] == 2
