@@ -246,7 +246,7 @@ def _json_value(value: Json) -> Json:
     """A copy of nothing but JSON's types, whatever subclasses and tuples came in."""
     try:
         return json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError, RecursionError):
+    except (TypeError, ValueError):
         raise _refused("the entry is not a JSON value") from None
 
 

@@ -181,7 +181,7 @@ def _put_member(source: bytes, table: InlineTable, rest: KeyPath, value: Json) -
 
 
 def _runs(layout: Layout, path: KeyPath) -> list[tuple[Statement, Statement]]:
-    """First and last of the neighbouring statements that belong to `path`; what stands between them belongs to it too."""
+    """First and last of neighbouring statements that belong to `path`; what stands between them belongs to it too."""
     runs: list[tuple[Statement, Statement]] = []
     follows = False
     for statement in layout.statements:
