@@ -4,7 +4,7 @@ import os
 import sqlite3
 import stat
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -27,9 +27,9 @@ def documents(tmp_path: Path) -> Iterator[Documents]:
         yield documents
 
 
-def code_of(call: object, *arguments: object) -> str:
+def code_of(call: Callable[..., object], *arguments: object) -> str:
     with pytest.raises(HomeportError) as refused:
-        call(*arguments)  # type: ignore[operator]  # any callable
+        call(*arguments)
     return refused.value.code
 
 
@@ -254,11 +254,16 @@ def test_a_folder_is_renamed_and_deleted_only_when_that_is_asked_for(documents: 
 @pytest.mark.parametrize(
     ("source", "to", "code"),
     [
-        ("/m/a", "/m/a", "document_exists"), ("/m/a", "/m/f/b", "document_exists"), ("/m/a", "/m/f", "document_exists"),
-        ("/m/f", "/m/f/g", "memory_path_invalid"), ("/m/none", "/m/x", "document_not_found"), ("/m", "/m/x", "memory_path_invalid"),
-        ("/m/a", "/n/x", "document_not_found"), ("/m/a", "/m/a/x", "memory_path_invalid"),
+        ("/m/a", "/m/a", "document_exists"),
+        ("/m/a", "/m/f/b", "document_exists"),
+        ("/m/a", "/m/f", "document_exists"),
+        ("/m/f", "/m/f/g", "memory_path_invalid"),
+        ("/m/none", "/m/x", "document_not_found"),
+        ("/m", "/m/x", "memory_path_invalid"),
+        ("/m/a", "/n/x", "document_not_found"),
+        ("/m/a", "/m/a/x", "memory_path_invalid"),
     ],
-)  # fmt: skip
+)
 def test_a_rename_that_cannot_be_is_refused(documents: Documents, source: str, to: str, code: str) -> None:
     put(documents, "/m/a", "one")
     put(documents, "/m/f/b", "two")
@@ -321,10 +326,12 @@ def test_a_damaged_database_takes_down_changes_and_no_reading(
 hostile = st.one_of(
     st.text(max_size=20),
     st.lists(
-        st.sampled_from(["..", ".", "", "a", "x", "link", "\\", "C:", "%2e%2e", "etc", "passwd", "\x00", "con", "A", "ä"]),
+        st.sampled_from(
+            ["..", ".", "", "a", "x", "link", "\\", "C:", "%2e%2e", "etc", "passwd", "\x00", "con", "A", "ä"]
+        ),
         max_size=6,
     ).map("/".join),
-)  # fmt: skip
+)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=150, deadline=None)
@@ -348,7 +355,7 @@ def test_no_address_reaches_outside_the_mount(tmp_path: Path, below: str, prefix
 
 def _try_everything(documents: Documents, path: str) -> None:
     """Every use of an address; what is refused must be refused in a way that can be sent."""
-    uses = [
+    uses: list[Callable[[], object]] = [
         lambda: put(documents, path, "mine"),
         lambda: text_of(documents, path),
         lambda: names(documents, path),

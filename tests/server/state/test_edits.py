@@ -21,8 +21,12 @@ def test_one_occurrence_is_replaced_and_its_line_told() -> None:
 
 @pytest.mark.parametrize(
     ("text", "old", "code", "lines"),
-    [("aaa", "aa", "several_matches", [1, 1]), ("a\nb\na", "a", "several_matches", [1, 3]), ("abc", "x", "no_match", None)],
-)  # fmt: skip
+    [
+        ("aaa", "aa", "several_matches", [1, 1]),
+        ("a\nb\na", "a", "several_matches", [1, 3]),
+        ("abc", "x", "no_match", None),
+    ],
+)
 def test_any_other_number_of_occurrences_is_refused(text: str, old: str, code: str, lines: list[int] | None) -> None:
     with pytest.raises(HomeportError) as refused:
         replace_once(text, old, "y")

@@ -13,7 +13,7 @@ from homeport.server.state.mounts import Mount, parse_mount, parse_mounts
         ("path=/me,ro,scope=user:ann", Mount("user:ann", "me", "ro"), "scope=user:ann,path=me,ro"),
         ("scope=team:web,path=t-1,eo", Mount("team:web", "t-1", "eo"), "scope=team:web,path=t-1,eo"),
     ],
-)  # fmt: skip
+)
 def test_a_mount_has_one_spelling(text: str, mount: Mount, canonical: str) -> None:
     assert parse_mount(text) == mount
     assert mount.canonical == canonical
@@ -22,10 +22,23 @@ def test_a_mount_has_one_spelling(text: str, mount: Mount, canonical: str) -> No
 
 @pytest.mark.parametrize(
     "text",
-    ["", "scope=user:ann", "path=me", "scope=user:ann,path=a/b", "scope=user:ann,path=", "scope=user:ann,path=..",
-     "scope=user:ann,path=me,ro,eo", "scope=user:ann,path=me,rw", "scope=user:ann,path=me,path=you", "scope=Ann,path=me",
-     "scope=user:ann,path=con", "scope=user:ann,path=.git", "scope=user:ann,path=a b", "scope=user:ann,path=me,"],
-)  # fmt: skip
+    [
+        "",
+        "scope=user:ann",
+        "path=me",
+        "scope=user:ann,path=a/b",
+        "scope=user:ann,path=",
+        "scope=user:ann,path=..",
+        "scope=user:ann,path=me,ro,eo",
+        "scope=user:ann,path=me,rw",
+        "scope=user:ann,path=me,path=you",
+        "scope=Ann,path=me",
+        "scope=user:ann,path=con",
+        "scope=user:ann,path=.git",
+        "scope=user:ann,path=a b",
+        "scope=user:ann,path=me,",
+    ],
+)
 def test_a_mount_that_breaks_the_grammar_is_refused(text: str) -> None:
     with pytest.raises(HomeportError) as refused:
         parse_mount(text)

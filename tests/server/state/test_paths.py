@@ -31,7 +31,7 @@ from homeport.server.state.paths import (
         pytest.param("/user/%2e%2e/x", Address("user", ("%2e%2e", "x")), id="percent-is-only-a-character"),
         pytest.param("/user/.hidden/..foo", Address("user", (".hidden", "..foo")), id="dots-in-front"),
     ],
-)  # fmt: skip
+)
 def test_an_address_is_read(text: str, address: Address) -> None:
     assert parse_address(text) == address
 
@@ -39,13 +39,40 @@ def test_an_address_is_read(text: str, address: Address) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "../x", "../../etc/passwd", "/user/../x", "/user/a/../../x", "..\\x", "/user/..\\x", "C:\\x", "/user/C:x", "//m//a",
-        "/user//a", "/user/.", "/user/..", "/user/x\x00y", "/user/x\ny", "/user/a\u2028b", "/user/a\u202eb", "/user/con",
-        "/user/NUL.txt", "/user/com1 .md", "/user/lpt¹", "/user/a.", "/user/a ", "/user/a?", "/user/.git/config",
-        "/user/.GIT", "/user/\ud800", "/user/\ufeffa", "/user/" + "a" * 300, "/user/" + "東" * 67, "/" + "/".join("a" * 18),
-        "/user/" + "/".join(["a" * 50] * 11), "/user/.a.0123456789ab.homeport",
+        "../x",
+        "../../etc/passwd",
+        "/user/../x",
+        "/user/a/../../x",
+        "..\\x",
+        "/user/..\\x",
+        "C:\\x",
+        "/user/C:x",
+        "//m//a",
+        "/user//a",
+        "/user/.",
+        "/user/..",
+        "/user/x\x00y",
+        "/user/x\ny",
+        "/user/a\u2028b",
+        "/user/a\u202eb",
+        "/user/con",
+        "/user/NUL.txt",
+        "/user/com1 .md",
+        "/user/lpt¹",
+        "/user/a.",
+        "/user/a ",
+        "/user/a?",
+        "/user/.git/config",
+        "/user/.GIT",
+        "/user/\ud800",
+        "/user/\ufeffa",
+        "/user/" + "a" * 300,
+        "/user/" + "東" * 67,
+        "/" + "/".join("a" * 18),
+        "/user/" + "/".join(["a" * 50] * 11),
+        "/user/.a.0123456789ab.homeport",
     ],
-)  # fmt: skip
+)
 def test_what_some_system_cannot_hold_is_refused(text: str) -> None:
     with pytest.raises(HomeportError) as refused:
         parse_address(text, "old_path")

@@ -15,9 +15,24 @@ def test_a_scope_is_read(scope: str) -> None:
 
 @pytest.mark.parametrize(
     "scope",
-    ["", "ann", "User:ann", "user:", "user:a b", "user:ann/", "/user:ann", "user:../x", "user:a.", "user:..", "user:é",
-     "user:ann/proj:x\n", "/".join(["a:b"] * 9), "a:" + "b" * 129, "user:" + "/proj:".join(["b" * 60] * 4)],
-)  # fmt: skip
+    [
+        "",
+        "ann",
+        "User:ann",
+        "user:",
+        "user:a b",
+        "user:ann/",
+        "/user:ann",
+        "user:../x",
+        "user:a.",
+        "user:..",
+        "user:é",
+        "user:ann/proj:x\n",
+        "/".join(["a:b"] * 9),
+        "a:" + "b" * 129,
+        "user:" + "/proj:".join(["b" * 60] * 4),
+    ],
+)
 def test_what_is_no_scope_is_refused(scope: str) -> None:
     with pytest.raises(HomeportError) as refused:
         parse_scope(scope)
@@ -35,11 +50,17 @@ def test_two_scopes_never_share_a_folder() -> None:
 @pytest.mark.parametrize(
     ("name", "slug"),
     [
-        ("ann", "ann"), ("Ann Smith", "Ann-Smith"), ("žofie", "zofie"), ("CORP\\ann", "CORP-ann"),
-        ("..", "user-" + short_hash("..")), ("東京", "user-" + short_hash("東京")), ("-x-", "x"), ("a" * 100, "a" * 64),
+        ("ann", "ann"),
+        ("Ann Smith", "Ann-Smith"),
+        ("žofie", "zofie"),
+        ("CORP\\ann", "CORP-ann"),
+        ("..", "user-" + short_hash("..")),
+        ("東京", "user-" + short_hash("東京")),
+        ("-x-", "x"),
+        ("a" * 100, "a" * 64),
         (".config", "config"),
     ],
-)  # fmt: skip
+)
 def test_a_name_is_cleaned(name: str, slug: str) -> None:
     assert clean_slug(name, "user") == slug
 

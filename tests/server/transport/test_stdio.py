@@ -46,12 +46,17 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
         pytest.param(b'{"jsonrpc":"2.0","id":true,"method":"ping"}\n', None, -32600, id="id-true"),
         pytest.param(b'{"jsonrpc":"2.0","id":"a1","method":"no/such"}\n', "a1", -32601, id="unknown-method"),
         pytest.param(b'{"jsonrpc":"2.0","id":3,"method":"tools/call"}\n', 3, -32602, id="call-without-name"),
-        pytest.param(b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{"\\ud83d":1}}\n', 3, -32600, id="surrogate-name"),
         pytest.param(
-            b'{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"a\\uD83Db"}}\n', 3, -32600, id="surrogate"
+            b'{"jsonrpc":"2.0","id":3,"method":"ping","params":{"\\ud83d":1}}\n', 3, -32600, id="surrogate-name"
+        ),
+        pytest.param(
+            b'{"jsonrpc":"2.0","id":3,"method":"tools/list","params":{"cursor":"a\\uD83Db"}}\n',
+            3,
+            -32600,
+            id="surrogate",
         ),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_request_is_answered_and_the_next_one_served(
     serving: Serving, line: bytes, id: object, code: int
 ) -> None:
@@ -172,7 +177,9 @@ def test_a_line_in_small_pieces_is_read(serving: Serving) -> None:
 @pytest.mark.parametrize("order", ["id-first", "id-last"])
 def test_a_line_over_16_mib_is_refused_in_words_with_its_id(serving: Serving, order: str) -> None:
     text = b"x" * (16 * 1024 * 1024)
-    params = b'"params":{"name":"memory","arguments":{"command":"create","path":"/memory/a","file_text":"' + text + b'"}}'
+    params = (
+        b'"params":{"name":"memory","arguments":{"command":"create","path":"/memory/a","file_text":"' + text + b'"}}'
+    )
     head, tail = b'"jsonrpc":"2.0","method":"tools/call"', b',"id":9' if order == "id-last" else b""
     first = b'"id":9,' if order == "id-first" else b""
     serving.send(b"{" + first + head + b"," + params + tail + b"}\n", PING)
@@ -276,7 +283,7 @@ def test_a_closed_stdout_ends_it_without_spinning(tmp_path: Path) -> None:
         assert serving.process.stderr is not None
         assert serving.process.stderr.read() == b""
         assert used.ru_utime + used.ru_stime - before_s < 1.0
-        serving.process.stdout = open(os.devnull, "rb")  # noqa: SIM115  closed by the context
+        serving.process.stdout = open(os.devnull, "rb")
 
 
 def _cpu_s(pid: int) -> float:

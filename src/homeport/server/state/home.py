@@ -44,7 +44,7 @@ def home_path(environment: Environment, root: str | None = None) -> PurePath:
     if chosen:
         return environment.path(environment.expanded(chosen))
     home = environment.home
-    if home == PurePath(home.anchor):
+    if home == home.parent:
         home = _account_folder(environment)
     return home / ".homeport"
 
@@ -56,7 +56,7 @@ def _account_folder(environment: Environment) -> PurePath:
         folder = Path(pwd.getpwuid(environment.user_id or 0).pw_dir)
     except (ImportError, KeyError):
         folder = Path("/")
-    if not folder.is_absolute() or folder == Path(folder.anchor):
+    if not folder.is_absolute() or folder == folder.parent:
         raise HomeportError(
             "home_unusable",
             f"HOME is {environment.home} and this account has no folder of its own",

@@ -85,14 +85,14 @@ def project_root(environment: Environment, home: PurePath, disk: files.Disk) -> 
     git = _git_root(here, person, disk)
     if git is not None:
         return git
-    nowhere = here == PurePath(here.anchor) or here == person or here.is_relative_to(disk.real(home))
+    nowhere = here == here.parent or here == person or here.is_relative_to(disk.real(home))
     return None if nowhere or _of_programs(here, environment) else here
 
 
 def _git_root(here: PurePath, person: PurePath, disk: files.Disk) -> PurePath | None:
     for folder in (here, *here.parents):
         # A home folder kept in git (dotfiles) does not make one project of everything in it.
-        if folder == person or folder == PurePath(folder.anchor):
+        if folder == person or folder == folder.parent:
             return None
         mark = folder / ".git"
         if disk.is_folder(mark):

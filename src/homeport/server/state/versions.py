@@ -151,7 +151,11 @@ class Versions:
             self._connection.execute(f"PRAGMA busy_timeout = {_wait_ms(deadline_s)}")
             yield self._connection
         except (sqlite3.Error, OSError) as error:
-            raise _said(error) from error
+            said = _said(error)
+            if said.code == "store_damaged":
+                # Opened anew by the next call, which sees what a person put in its place.
+                self.close()
+            raise said from error
 
 
 def _open_patiently(path: Path, deadline_s: float) -> sqlite3.Connection:
@@ -227,7 +231,7 @@ def _said(error: Exception) -> HomeportError:
             "store_damaged",
             "versions.db in the home is damaged, so documents can be viewed and not changed",
             "the documents are whole: tell the person to move versions.db aside (a new one starts at version 1) "
-            "or to put a copy back, then start the server again",
+            "or to put a copy back",
             {"store": "versions.db"},
         )
     return HomeportError(
