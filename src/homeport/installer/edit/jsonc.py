@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from homeport.errors import HomeportError
 from homeport.installer.edit.document import KeyPath, Member
@@ -12,6 +12,7 @@ from homeport.installer.edit.json_scan import BOM, Object, Scanner, Span, Troubl
 from homeport.installer.edit.json_style import Style, indent_of, quoted, style_near
 
 JsonDialect = Literal["json", "jsonc"]
+_PIECE_BYTES: Final = 65_536
 
 
 def open_json(source: bytes, dialect: JsonDialect, interest: Collection[KeyPath] = ()) -> JsonDocument:
@@ -325,9 +326,7 @@ class JsonDocument:
         left = [span for span in ours.members if not self._has_key(span, key)]
         right = [span for span in theirs.members if not made._has_key(span, key)]
         return len(left) == len(right) and all(
-            one.end - one.key_start == other.end - other.key_start
-            and self.source[one.key_start : one.end] == made.source[other.key_start : other.end]
-            for one, other in zip(left, right, strict=True)
+            _same_bytes(self.source, one, made.source, other) for one, other in zip(left, right, strict=True)
         )
 
 
@@ -345,6 +344,16 @@ class _Part(JsonDocument):
 
     def whole(self) -> Any:
         return {member.path[0]: member.value for member in self.members(())}
+
+
+def _same_bytes(left: bytes, one: Span, right: bytes, other: Span) -> bool:
+    """Whether two members are spelled the same, compared in pieces: a member may be most of a large file."""
+    length = one.end - one.key_start
+    return length == other.end - other.key_start and all(
+        left[one.key_start + at : min(one.key_start + at + _PIECE_BYTES, one.end)]
+        == right[other.key_start + at : min(other.key_start + at + _PIECE_BYTES, other.end)]
+        for at in range(0, length, _PIECE_BYTES)
+    )
 
 
 def _line_or_gap(text: str, at: int) -> int:
