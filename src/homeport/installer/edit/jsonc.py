@@ -298,7 +298,7 @@ class JsonDocument:
         Raises HomeportError: edit_refused.
         """
         try:
-            made = JsonDocument(new, self.dialect, frozenset({path}))
+            made = JsonDocument(new, self.dialect, self._interest | {path})
             found = made.find(path)
             good = found is None if value is None else found is not None and same(found.value, value)
             good = good and self._rest_kept(made, path)
