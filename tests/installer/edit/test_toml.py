@@ -209,6 +209,10 @@ def test_set_makes_what_stands_there_equal(source: str, expected: str) -> None:
     assert open_toml(source.encode()).set(("t",), {"a": "b"}).decode() == expected
 
 
+def test_a_list_is_replaced_whole() -> None:
+    assert open_toml(b"a = [1, 2]  # c\n").set(("a",), [1]) == b"a = [1]  # c\n"
+
+
 def test_an_equal_value_gives_the_same_object() -> None:
     source = b"[mcp_servers.homeport]\nargs = [ 'serve', ] # mine\n\"command\" = '''/opt/homeport'''\n"
     assert open_toml(source).set(OURS, ENTRY) is source
@@ -256,6 +260,7 @@ def test_a_table_of_dotted_keys_that_loses_them_all_stays_a_table() -> None:
         pytest.param("a = 1\n\n[mcp_servers.homeport]\n# in\nx = 1\n", "a = 1\n", id="a comment inside goes"),
         pytest.param(SECTION + "\n[tui]\n", "[tui]\n", id="the blank line below a first table"),
         pytest.param("a = 1\n\n" + SECTION[:-1], "a = 1", id="no final newline"),
+        pytest.param("\ufeffmcp_servers.homeport = 1", "\ufeff", id="all of the file"),
         pytest.param(
             "[mcp_servers]\nhomeport.a = 1\n# c\nhomeport.b = 2\nz = 1\n", "[mcp_servers]\nz = 1\n", id="dotted"
         ),
@@ -289,6 +294,10 @@ def test_remove_takes_every_piece(source: str, expected: str) -> None:
 )
 def test_prune_takes_containers_left_empty(source: str, prune: int, expected: str) -> None:
     assert open_toml(source.encode()).remove(OURS, prune).decode() == expected
+
+
+def test_prune_goes_up_through_inline_tables() -> None:
+    assert open_toml(b"x = 1\na = { b.c = 1 }\n").remove(("a", "b", "c"), 2) == b"x = 1\n"
 
 
 def test_prune_stops_at_its_number() -> None:

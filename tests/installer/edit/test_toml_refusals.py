@@ -10,6 +10,7 @@ import pytest
 from homeport.errors import HomeportError
 from homeport.installer.edit import toml_read, toml_scan
 from homeport.installer.edit.toml import TomlDocument, open_toml
+from homeport.installer.edit.toml_scan import InlineTable, Stopped
 
 OURS = ("mcp_servers", "homeport")
 
@@ -198,6 +199,14 @@ def test_what_toml_cannot_hold_is_refused(value: Any, message: str) -> None:
     assert (caught.value.code, caught.value.message) == ("edit_refused", message)
 
 
+def test_an_entry_too_deep_for_python_is_refused() -> None:
+    part = b"a" + b".a" * 250
+    document = open_toml(b"x = " + b"".join(b"{" + part + b" = " for _ in range(8)) + b"1" + b"}" * 8)
+    with pytest.raises(HomeportError) as caught:
+        document.find(("x",))
+    assert (caught.value.code, document.keys(("x",))) == ("edit_refused", ("a",))
+
+
 def test_an_edit_that_does_something_else_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """Invariant 3: the whole is read again, whatever the splicing did."""
     monkeypatch.setattr("homeport.installer.edit.toml.drop", lambda layout, path: b"")
@@ -211,6 +220,16 @@ def test_an_edit_that_breaks_the_file_is_refused(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(HomeportError) as caught:
         open_toml(b"").set(OURS, {})
     assert caught.value.message.startswith("the edit would have damaged the file: the file is not TOML")
+
+
+def test_an_inline_table_the_scan_cannot_follow_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(source: bytes, position: int) -> InlineTable:
+        raise Stopped(position)
+
+    monkeypatch.setattr("homeport.installer.edit.toml_splice.inline_table", stop)
+    with pytest.raises(HomeportError) as caught:
+        open_toml(b"a = 1\nmcp_servers = {}\n").set(OURS, {})
+    assert (caught.value.code, caught.value.details) == ("edit_refused", {"line": 2})
 
 
 def test_a_file_the_scan_cannot_follow_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -105,8 +105,8 @@ class TomlDocument:
     def remove(self, path: KeyPath, prune: int = 0) -> bytes:
         """Take out every piece of what stands at `path`, and the blank line above its header.
 
-        A comment above the header or behind the last key stays; one between the two goes. After a `set` that put
-        something new the first bytes come back.
+        A comment above the header or behind the last key stays; one between the two goes. After a `set` that put a new
+        table the first bytes come back; a header that `set` made for a plain value stays while it is not pruned.
 
         Raises HomeportError: wrong_shape, edit_refused.
         """

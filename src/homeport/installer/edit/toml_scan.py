@@ -152,9 +152,9 @@ def inline_table(source: bytes, position: int) -> InlineTable:
         sign = source[position : position + 1]
         if sign == b"}":
             return InlineTable(tuple(members), opened, position)
-        if members and sign != b",":
-            raise Stopped(position)
-        if sign == b",":
+        if members:
+            if sign != b",":
+                raise Stopped(position)
             position = _end_of(_INLINE_GAP, source, position + 1)
             if source[position : position + 1] == b"}":
                 continue
@@ -255,7 +255,7 @@ def _value_end(source: bytes, position: int) -> int:
         elif bracket[1] in _CLOSING:
             depth -= 1
         else:
-            raise Stopped(bracket.end())
+            break
         if not depth:
             return bracket.end()
     raise Stopped(position)

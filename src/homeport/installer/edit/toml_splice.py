@@ -204,8 +204,6 @@ def _with_blank(layout: Layout, first: Statement, last: Statement) -> tuple[int,
 
 def _blank_above(layout: Layout, position: int) -> int:
     """The start of the blank line above `position`, or `position`."""
-    if position == layout.start:
-        return position
     above = max(layout.source.rfind(b"\n", layout.start, position - 1) + 1, layout.start)
     return position if layout.source[above:position].strip() else above
 
@@ -294,7 +292,7 @@ def _wants_blank(layout: Layout, position: int) -> bool:
     """Whether a table put at `position` is parted by a blank line, as its neighbours are."""
     if position < len(layout.source) and not _BLANK_LINE.match(layout.source, position):
         return False
-    headers = [one for one in layout.statements if one.kind != "pair" and layout.start < one.start < position]
+    headers = [one for one in layout.statements if one.kind != "pair" and one.start < position]
     if not headers:
         return True
     above = _above_comments(layout, headers[-1].start)
