@@ -49,4 +49,6 @@ def test_no_document_is_opened(tmp_path: Path) -> None:
     (memory / "user=ann/a").chmod(0)
     os.mkfifo(memory / "user=ann/pipe")
 
-    assert index_of(memory, RW).total == 2
+    index = index_of(memory, RW)
+
+    assert (index.total, [str(address) for address in index.newest]) == (1, ["/m/a"])

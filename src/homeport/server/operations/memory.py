@@ -109,9 +109,7 @@ class _Memory:
         self._check_parameters(command)
         if command == "view":
             return self._view()
-        address = parse_address(self._given["old_path" if command == "rename" else "path"])
-        if not address.mount:
-            raise bad_argument("path", "/ is the index", "name a document: /mount/name")
+        address = self._address("old_path" if command == "rename" else "path")
         try:
             return {
                 "create": self._create,
@@ -136,6 +134,12 @@ class _Memory:
             if name not in self._given:
                 description = INPUT_SCHEMA["properties"][name]["description"]
                 raise bad_argument(name, f"{command} needs it", description)
+
+    def _address(self, field: str) -> Address:
+        address = parse_address(self._given[field], field)
+        if address == ROOT:
+            raise bad_argument(field, "/ is the index", "name a document: /mount/name")
+        return address
 
     def _view(self) -> Outcome:
         address = parse_address(self._given.get("path", "/"))
@@ -200,7 +204,7 @@ class _Memory:
         return memory_text.deleted(change)
 
     def _rename(self, address: Address) -> Outcome:
-        to = parse_address(self._given["new_path"], "new_path")
+        to = self._address("new_path")
         change = self._documents.move(
             address, to, self._given.get("expected_version"), self._given.get("recursive", False), self._caller
         )

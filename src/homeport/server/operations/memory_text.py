@@ -27,7 +27,6 @@ def index(indexes: list[MountIndex]) -> Outcome:
             "scope": index.mount.scope,
             "access": index.mount.access,
             "documents": index.total,
-            "unnamed": index.unnamed,
         }
         for index in indexes
     ]

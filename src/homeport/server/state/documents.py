@@ -116,7 +116,7 @@ class Documents:
         if listed.trouble:
             return listed.trouble
         try:
-            _text(listed.address, _data(self._place(listed.address)))
+            _text(listed.address, _bytes(listed.address, listed.path))
         except HomeportError as error:
             return CODES[error.code][1]
         return None
@@ -349,10 +349,14 @@ def _data(place: Place) -> bytes:
         raise HomeportError(
             "document_unreadable", f"{place.address} is {what}", "name a document", {"address": str(place.address)}
         )
-    with _no_host_path(place.address):
-        data = files.read_bytes(place.path)
+    return _bytes(place.address, place.path)
+
+
+def _bytes(address: Address, path: Path) -> bytes:
+    with _no_host_path(address):
+        data = files.read_bytes(path)
     if data is None:
-        raise _not_found(place.address)
+        raise _not_found(address)
     return data
 
 

@@ -7,26 +7,26 @@ time, so the newest documents are in the folders changed last, and the others ne
 from __future__ import annotations
 
 import os
+import unicodedata
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from homeport.server.state.mounts import Mount
-from homeport.server.state.paths import Address
-from homeport.server.state.places import Listed, MountFolder
+from homeport.server.state.paths import Address, segment_trouble
+from homeport.server.state.places import MountFolder
 
-_MOST_NAMES = 200
+_MOST_NAMES: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
 class MountIndex:
-    """newest: at most 200 documents. folders: how many lie in each first-level folder, in "" those in none.
-    unnamed: files that have no address."""
+    """newest: at most 200 documents. folders: how many files lie in each first-level folder, in "" those in none."""
 
     mount: Mount
     newest: tuple[Address, ...]
     folders: Counter[str]
-    unnamed: int = 0
 
     @property
     def total(self) -> int:
@@ -35,35 +35,28 @@ class MountIndex:
 
 def index_of(memory: Path, mount: Mount) -> MountIndex:
     """Raises HomeportError: memory_path_invalid, name_collision (the mount's own folder cannot be served)."""
-    folder = MountFolder(memory, mount)
-    by_folder: dict[Path, list[Listed]] = {}
-    unnamed = 0
-    for listed in folder.documents(folder.locate(Address(mount.path))):
-        if listed.trouble:
-            unnamed += 1
-        else:
-            by_folder.setdefault(listed.path.parent, []).append(listed)
-    folders = Counter(
-        listed.address.segments[0] if len(listed.address.segments) > 1 else ""
-        for documents in by_folder.values()
-        for listed in documents
-    )
-    return MountIndex(mount, _newest(by_folder), folders, unnamed)
+    counts: Counter[str] = Counter()
+    changed: list[tuple[int, str, tuple[str, ...], list[str]]] = []
+    for path, names, files in MountFolder(memory, mount).folders():
+        counts[names[0] if names else ""] += len(files)
+        changed.append((_modified_ns(path), path, names, files))
+    return MountIndex(mount, _newest(mount, sorted(changed, reverse=True)), counts)
 
 
-def _newest(by_folder: dict[Path, list[Listed]]) -> tuple[Address, ...]:
-    changed = sorted(((_modified_ns(folder), folder) for folder in by_folder), reverse=True)
-    found: list[tuple[int, Address]] = []
-    for modified_ns, folder in changed:
-        if len(found) >= _MOST_NAMES and found[_MOST_NAMES - 1][0] > modified_ns:
+def _newest(mount: Mount, changed: list[tuple[int, str, tuple[str, ...], list[str]]]) -> tuple[Address, ...]:
+    found: list[tuple[int, tuple[str, ...]]] = []
+    for modified_ns, path, names, files in changed:
+        if len(found) >= _MOST_NAMES and -found[_MOST_NAMES - 1][0] > modified_ns:
             break
-        found += [(_modified_ns(listed.path), listed.address) for listed in by_folder[folder]]
-        found.sort(key=lambda pair: (-pair[0], pair[1].segments))
+        # Negative, so that the plain order is newest first, and of the same time by name.
+        found += [(-_modified_ns(os.path.join(path, name)), (*names, name)) for name in files]
+        found.sort()
         del found[_MOST_NAMES:]
-    return tuple(address for _, address in found)
+    named = (tuple(unicodedata.normalize("NFC", name) for name in segments) for _, segments in found)
+    return tuple(Address(mount.path, segments) for segments in named if not any(map(segment_trouble, segments)))
 
 
-def _modified_ns(path: Path) -> int:
+def _modified_ns(path: str) -> int:
     try:
         return os.stat(path).st_mtime_ns
     except OSError:
@@ -84,12 +77,29 @@ def render_index(indexes: list[MountIndex], budget_chars: int) -> str:
 def _block(index: MountIndex, budget_chars: int) -> str:
     flag = {"rw": "", "ro": " (read-only)", "eo": " (edit-only)"}[index.mount.access]
     head = f"## /{index.mount.path}{flag}"
-    for shown in range(len(index.newest), -1, -1):
-        lines = [head, *(f"- {address}" for address in index.newest[:shown]), *_folded(index, shown)]
-        block = "\n".join(lines)
-        if len(block) <= budget_chars:
-            return block
+    most = _fitting(index, budget_chars - len(head))
+    for fold, fewest in ((_folded, 3), (_summed, 0)):
+        for shown in range(most, min(fewest, len(index.newest)) - 1, -1):
+            lines = [head, *(f"- {address}" for address in index.newest[:shown]), *fold(index, shown)]
+            block = "\n".join(lines)
+            if len(block) <= budget_chars:
+                return block
     return f"{head}\n- {_count(index.total)}"
+
+
+def _fitting(index: MountIndex, budget_chars: int) -> int:
+    """How many names there is room for at the very most."""
+    for position, address in enumerate(index.newest):
+        budget_chars -= len(str(address)) + 3
+        if budget_chars < 0:
+            return position
+    return len(index.newest)
+
+
+def _summed(index: MountIndex, shown: int) -> list[str]:
+    """For a mount with more folders than a block has room for."""
+    rest = index.total - shown
+    return [f"- /{index.mount.path}/ ({_count(rest)} more)"] if rest else []
 
 
 def _folded(index: MountIndex, shown: int) -> list[str]:
@@ -101,9 +111,7 @@ def _folded(index: MountIndex, shown: int) -> list[str]:
              for name, count in sorted(rest.items()) if count]  # fmt: skip
     if loose:
         lines.append(f"- {root} ({_count(loose)}{' more' if shown else ''})")
-    if index.unnamed:
-        lines.append(f"- {root} ({index.unnamed} files whose names cannot be addresses)")
-    return lines if index.total or lines else ["- (empty)"]
+    return lines if index.total else ["- (empty)"]
 
 
 def _count(number: int) -> str:

@@ -21,6 +21,7 @@ LONGEST_SEGMENT_BYTES: Final = 200
 _REFUSED_CATEGORIES: Final = frozenset({"Cc", "Cn", "Co", "Cs", "Zl", "Zp"})
 # Marks that turn the direction of text around, and the byte order mark: a name would not be what it looks like.
 _REFUSED_CHARACTERS: Final = frozenset("\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\ufeff")
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_. -]+")
 _WINDOWS_CHARACTERS: Final = frozenset('<>:"|?*')
 # learn.microsoft.com/windows/win32/fileio/naming-a-file: reserved with any extension, the superscript digits too.
 _WINDOWS_NAMES: Final = re.compile(
@@ -91,7 +92,7 @@ def segment_trouble(name: str) -> str | None:
         return "a name between two slashes is empty"
     if name in (".", ".."):
         return f"'{name}' is not a name"
-    for character in name:
+    for character in () if _PLAIN.fullmatch(name) else name:
         if character in _REFUSED_CHARACTERS or unicodedata.category(character) in _REFUSED_CATEGORIES:
             return f"a name holds the character U+{ord(character):04X}"
         if character == "\\":
