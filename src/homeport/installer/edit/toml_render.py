@@ -1,12 +1,11 @@
 """TOML text for our values: keys, inline values, tables with their headers, dotted lines.
 
-Written here and not by tomlkit: six types in one layout are less code than the conversion to tomlkit's own objects,
-and importing tomlkit takes longer than a whole small edit. What is rendered is read back by tomllib before it is used.
+The layout is ours, since it follows the file's; every key and scalar is spelled by tomlkit, imported when one is
+rendered. What is rendered is read back by tomllib before it is used.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -93,7 +92,9 @@ def render_value(value: Json) -> str:
         case int() if -_LARGEST_INTEGER - 1 <= value <= _LARGEST_INTEGER:
             return str(value)
         case float():
-            return repr(value)
+            import tomlkit
+
+            return tomlkit.float_(value).as_string()
         case list() | tuple():
             return f"[{', '.join(render_value(item) for item in value)}]"
         case dict():
@@ -108,13 +109,13 @@ def _header(path: KeyPath, style: Style) -> str:
 
 
 def _string(text: str) -> str:
-    # JSON's escapes are TOML's too, but JSON leaves DEL as it is. Other characters stay raw: a pair of surrogate
-    # escapes, JSON's second spelling of an emoji, is an error in TOML.
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:
         raise _refused("the entry holds half of a surrogate pair, which is no character") from None
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    import tomlkit
+
+    return tomlkit.string(text).as_string()
 
 
 def _refused(message: str) -> HomeportError:
