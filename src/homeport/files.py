@@ -358,13 +358,14 @@ def make_folder(path: Path, *, mode: int = 0o700) -> tuple[Path, ...]:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(new, mode)
                 made.append(new)
-                _own_like_parent(new)
+                own_like_parent(new)
     except OSError as error:
         raise write_error(path, error) from error
     return tuple(made)
 
 
-def _own_like_parent(path: Path) -> None:
+def own_like_parent(path: Path) -> None:
+    """Under sudo, what we or a library of ours made belongs to its folder's owner."""
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         parent = os.stat(path.parent)
         os.chown(path, parent.st_uid, parent.st_gid)

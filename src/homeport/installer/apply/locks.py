@@ -31,6 +31,7 @@ def locked(environment: Environment, reals: frozenset[str], patience_s: float = 
             lock = FileLock(folder / f"{name}.lock", timeout=patience_s, mode=0o600)
             try:
                 stack.enter_context(lock)
+                files.own_like_parent(Path(lock.lock_file))
             except Timeout as error:
                 raise HomeportError(
                     "file_busy",

@@ -9,7 +9,7 @@ from homeport.credentials import masked, masked_arguments, masked_url
 from homeport.environment import Environment
 from homeport.errors import HomeportError
 from homeport.installer.clients import CLIENTS
-from homeport.installer.clients.values import Gate, Json, Place, Reader, Server, Stdio
+from homeport.installer.clients.values import Gate, Json, KeyPath, Place, Reader, Server, Stdio
 from homeport.installer.edit.document import Member
 from homeport.installer.plan.bench import Bench, open_bench
 from homeport.installer.plan.ownership import History, identity, is_ours, runs_homeport
@@ -54,14 +54,27 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """An entry that the journal says we wrote, and that is not there any more."""
+
+    name: str
+    level: str
+    file: str
+
+    def as_json(self) -> dict[str, Any]:
+        return {"name": self.name, "level": self.level, "file": self.file}
+
+
+@dataclass(frozen=True, slots=True)
 class ClientSurvey:
-    """unreadable: what could not be read, each as an error that names the file."""
+    """unreadable: what could not be read, each as an error that names the file. lost: ours that somebody took out."""
 
     client: str
     label: str
     installed: bool
     entries: tuple[Found, ...] = ()
     unreadable: tuple[HomeportError, ...] = ()
+    lost: tuple[Lost, ...] = ()
 
 
 def shown_server(server: Server | None) -> dict[str, Any]:
@@ -106,7 +119,23 @@ def survey(name: str, environment: Environment, reader: Reader, history: History
             continue
         standing += [(place, member) for member in members]
     found = tuple(_judge(bench, place, member, standing) for place, member in standing)
-    return ClientSurvey(name, client.LABEL, True, found, tuple(unreadable))
+    readable = [place for place in places if str(place.file) not in [one.details.get("file") for one in unreadable]]
+    return ClientSurvey(name, client.LABEL, True, found, tuple(unreadable), _lost(bench, readable, standing))
+
+
+def _lost(bench: Bench, places: list[Place], standing: list[tuple[Place, Member]]) -> tuple[Lost, ...]:
+    there = {(str(bench.reader.real(place.file)), member.path) for place, member in standing}
+    found: dict[tuple[str, KeyPath], Lost] = {}
+    for place in places:
+        real = str(bench.reader.real(place.file))
+        for change in bench.history.by_file.get(real, ()):
+            key = (real, change.path)
+            if change.path[:-1] != place.container or key in there:
+                continue
+            found.pop(key, None)
+            if change.entry is not None:
+                found[key] = Lost(change.path[-1], place.level, str(place.file))
+    return tuple(found.values())
 
 
 def _judge(bench: Bench, place: Place, member: Member, standing: list[tuple[Place, Member]]) -> Found:
