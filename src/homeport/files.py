@@ -1,4 +1,4 @@
-"""Read, replace, remove and look: the only module that changes a file by its name."""
+"""Replace, create and remove: the only module that changes a file by its name."""
 
 from __future__ import annotations
 
@@ -7,98 +7,16 @@ import errno
 import os
 import stat
 import sys
-from collections.abc import Iterator
-from pathlib import Path, PurePath
-from typing import Final, NamedTuple, NewType
+from pathlib import Path
+from typing import NamedTuple, NewType
 
+from homeport.disk import Disk as Disk  # who writes looks too: one name for both halves
+from homeport.disk import read_bytes as read_bytes
+from homeport.disk import unreadable
 from homeport.errors import HomeportError
 
 RealPath = NewType("RealPath", Path)
 """A path behind every link: where bytes really lie."""
-
-LARGEST_BYTES: Final = 256 * 1024 * 1024
-
-
-class Disk:
-    """The reader that plans are made with: looks, never writes. Paths are of the machine's own flavour."""
-
-    def read(self, path: PurePath) -> bytes | None:
-        """A file's bytes, or None where nothing is (a dangling link counts as nothing).
-
-        Raises HomeportError: unreadable_file (a folder, a device, no permission), file_too_large.
-        """
-        return read_bytes(Path(path))
-
-    def is_file(self, path: PurePath) -> bool:
-        return os.path.isfile(path)
-
-    def is_folder(self, path: PurePath) -> bool:
-        return os.path.isdir(path)
-
-    def names(self, path: PurePath) -> tuple[str, ...]:
-        """The names in a folder, sorted; none where it cannot be listed."""
-        try:
-            return tuple(sorted(os.listdir(path)))
-        except OSError:
-            return ()
-
-    def real(self, path: PurePath) -> PurePath:
-        """The path behind all links, whether or not something is there. A loop of links gives the path itself."""
-        return Path(os.path.realpath(path))
-
-    def runnable(self, path: PurePath) -> bool:
-        return os.path.isfile(path) and os.access(path, os.X_OK)
-
-    def modified(self, path: PurePath) -> float:
-        """When the file was last changed, in seconds since 1970; 0.0 where nothing is."""
-        try:
-            return os.stat(path).st_mtime
-        except OSError:
-            return 0.0
-
-    def tracked(self, path: PurePath) -> bool:
-        """Whether git tracks the file. False where git is missing or says nothing."""
-        import subprocess
-
-        line = ["git", "-C", str(path.parent), "ls-files", "--error-unmatch", "--", path.name]
-        try:
-            return subprocess.run(line, capture_output=True, stdin=subprocess.DEVNULL, timeout=5).returncode == 0
-        except (OSError, subprocess.TimeoutExpired):
-            return False
-
-
-def read_bytes(path: Path) -> bytes | None:
-    """See Disk.read. A file under 256 MB is read whole."""
-    try:
-        # Not blocking on a FIFO that somebody put in a config's place.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0))
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        raise unreadable(path, error) from error
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise HomeportError("unreadable_file", f"{path} is {kind}", details={"file": str(path)})
-        if status.st_size > LARGEST_BYTES:
-            raise HomeportError(
-                "file_too_large",
-                f"{path} holds {status.st_size} bytes; Homeport edits files up to {LARGEST_BYTES}",
-                details={"file": str(path), "size_bytes": status.st_size},
-            )
-        return file.read()
-
-
-def unreadable(path: Path, error: OSError) -> HomeportError:
-    if error.errno == errno.EISDIR:
-        return HomeportError("unreadable_file", f"{path} is a folder", details={"file": str(path)})
-    return HomeportError(
-        "unreadable_file",
-        f"{path} cannot be read: {error.strerror}",
-        "look at its owner and mode",
-        {"file": str(path)},
-    )
 
 
 class Stamp(NamedTuple):
@@ -380,55 +298,6 @@ def remove_quietly(path: Path) -> None:
 def remove_folder_if_empty(path: Path) -> None:
     with contextlib.suppress(OSError):
         os.rmdir(path)
-
-
-@contextlib.contextmanager
-def folder_lock(path: Path, *, patience_s: float, stale_s: float, mark_ns: int) -> Iterator[bool]:
-    """Hold a lock that is a folder, as node's proper-lockfile makes it. Gives whether we hold it.
-
-    mark_ns: its write time, by which remove_marked_folder knows it again after a kill.
-    One that is older than `stale_s` belongs to a program that died and is taken over; one that stays is not forced:
-    the caller goes on without it.
-    """
-    import time
-
-    deadline = time.monotonic() + patience_s
-    held = False
-    while not held:
-        try:
-            os.mkdir(path)
-            held = True
-            os.utime(path, ns=(mark_ns, mark_ns))
-        except FileExistsError:
-            if _age_s(path) > stale_s:
-                remove_folder_if_empty(path)
-            elif time.monotonic() > deadline:
-                break
-            else:
-                time.sleep(0.01)
-        except OSError:
-            break
-    try:
-        yield held
-    finally:
-        if held:
-            remove_folder_if_empty(path)
-
-
-def remove_marked_folder(path: Path, mark_ns: int) -> None:
-    """Remove a lock that a killed process of ours left; anybody else's has another write time and stays."""
-    with contextlib.suppress(OSError):
-        if os.stat(path).st_mtime_ns == mark_ns:
-            os.rmdir(path)
-
-
-def _age_s(path: Path) -> float:
-    import time
-
-    try:
-        return time.time() - os.stat(path).st_mtime
-    except OSError:
-        return 0.0
 
 
 def sync_folder(path: Path) -> None:

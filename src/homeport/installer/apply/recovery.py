@@ -10,6 +10,7 @@ from homeport import files
 from homeport.environment import Environment
 from homeport.errors import HomeportError
 from homeport.files import RealPath
+from homeport.folder_lock import remove_marked_folder
 from homeport.installer.apply.journal import ClientRecord, FileRecord, Journal, pending_of, with_client
 from homeport.installer.apply.locks import locked
 from homeport.installer.plan.splices import digest, taken_back
@@ -74,7 +75,7 @@ def _clear_away(file: FileRecord) -> None:
             # The kill came between an exchange and its undoing: what it displaced is somebody's newer save.
             files.restore_swapped(temporary, target)
     if file.client_lock is not None:
-        files.remove_marked_folder(Path(file.client_lock), file.client_lock_ns)
+        remove_marked_folder(Path(file.client_lock), file.client_lock_ns)
 
 
 def _take_back(file: FileRecord) -> None:

@@ -13,6 +13,7 @@ from homeport import files
 from homeport.environment import Environment
 from homeport.errors import HomeportError
 from homeport.files import RealPath
+from homeport.folder_lock import folder_lock
 from homeport.installer.apply import recovery
 from homeport.installer.apply.journal import (
     ClientRecord,
@@ -198,7 +199,7 @@ def _client_locked(record: FileRecord) -> Iterator[None]:
         yield
         return
     # Claude Code itself goes on without the lock when it is held for long, so it is held for moments and never forced.
-    with files.folder_lock(Path(record.client_lock), patience_s=2.0, stale_s=10.0, mark_ns=record.client_lock_ns):
+    with folder_lock(Path(record.client_lock), patience_s=2.0, stale_s=10.0, mark_ns=record.client_lock_ns):
         yield
 
 

@@ -213,9 +213,7 @@ def gates(
 
 def next_steps(name: str, place: Place) -> tuple[str, ...]:
     if place.level == "project":
-        return (
-            f"start codex in {place.file.parent.parent} and trust it: a project's file is read in trusted projects only",
-        )
+        return (f"start codex in {place.file.parent.parent} and trust it: the file is read in trusted projects only",)
     return ("start a new Codex session",)
 
 
