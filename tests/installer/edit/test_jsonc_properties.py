@@ -11,8 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
-from homeport.installer.edit.json_spans import without_comments
-from homeport.installer.edit.jsonc import JsonDialect, open_json
+from homeport.installer.clients.values import Dialect as JsonDialect
+from homeport.installer.edit.json_scan import without_comments
+from homeport.installer.edit.jsonc import open_json
 from tests.installer.edit.json_documents import documents
 
 OURS = ("mcpServers", "homeport")

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from homeport.installer.edit.json_spans import Object, Scanner, Span
+from homeport.installer.edit.json_scan import Object, Scanner, Span
 
 _INDENTED_KEY: Final = re.compile(r'^([ \t]+)"', re.MULTILINE)
 _LIST: Final = re.compile(r"\[[^\[\]{}]*?\]")

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from homeport.errors import HomeportError
 from homeport.installer.edit.document import KeyPath, Member
-from homeport.installer.edit.json_spans import BOM, Object, Scanner, Span, Trouble
+from homeport.installer.edit.json_scan import BOM, Object, Scanner, Span, Trouble
 from homeport.installer.edit.json_style import Style, indent_of, quoted, style_near
 
 JsonDialect = Literal["json", "jsonc"]

@@ -1,0 +1,45 @@
+# Two commands matter: `make run` shows what Homeport would register on this machine, `make test` checks everything.
+# Both do all their own set-up. `make help` lists the rest.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+CLIENTS := .real-clients
+
+.PHONY: run test lint golden bench clients clean help
+
+run: $(STAMP) ## Print the registration for every client found here. Writes nothing.
+	@$(BIN)/homeport install --client all
+
+test: $(STAMP) lint ## Lint, types, import rules and every test.
+	$(BIN)/pytest -n 2 --dist worksteal
+
+lint: $(STAMP)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+golden: $(STAMP) ## Render the golden files again; look at `git diff golden/` afterwards.
+	$(BIN)/pytest -n 2 -q --update-golden
+
+bench: $(STAMP) ## Measure beside other tools; figures for docs/performance.md.
+	$(BIN)/python -m tests.bench
+
+clients: ## Fetch the real clients that tests drive.
+	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(CLIENTS) $$(sed -n 's/^[^#]/&/p' tests/real_clients/versions.txt)
+
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Homeport needs Python 3.11 or later; $(PYTHON) is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
+		{ echo "$(PYTHON) cannot make a venv; on Debian: apt-get install python3-venv" >&2; exit 1; }
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+clean: ## Remove what the commands above made.
+	rm -rf $(VENV) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+help: ## Show this list.
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | sort
