@@ -28,6 +28,9 @@ class Style:
     objects_in_line: bool = False
     padding: str = " "
 
+    def on_one_line(self) -> Style:
+        return replace(self, newline="")
+
     def render(self, value: Any, indent: str) -> str:
         """A value whose first line stands behind its key and whose last line begins with `indent`."""
         if isinstance(value, dict) and value and not self.objects_in_line and self.newline:

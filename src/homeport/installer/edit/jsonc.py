@@ -237,13 +237,16 @@ class JsonDocument:
         text, style = self._scanner.text, self._style(container)
         inner = text[container.start + 1 : container.end - 1]
         base = indent_of(text, container.start)
-        if not style.newline:
-            entry = f"{quoted(key)}{style.colon}{style.render(value, '')}"
-            at = container.end - 1 if inner.strip() else container.start + 1
-            return self.source[:at] + entry.encode("utf-8") + self.source[container.end - 1 :]
+        at = container.start + 1 + len(inner.rstrip())
+        if not style.newline or (inner.strip() and "\n" not in inner):
+            # Behind a comment on the same line; its white space before the brace stays there.
+            in_line = style.on_one_line()
+            gap = " " if inner.strip() else ""
+            entry = f"{gap}{quoted(key)}{in_line.colon}{in_line.render(value, '')}"
+            at = at if gap else container.end - 1
+            return self.source[:at] + entry.encode("utf-8") + self.source[at:]
         indent = base + style.unit
         entry = f"{style.newline}{indent}{quoted(key)}{style.colon}{style.render(value, indent)}"
-        at = container.start + 1 + len(inner.rstrip())
         rest = self.source[at:] if "\n" in text[at : container.end - 1] else None
         if rest is None:
             rest = (style.newline + base).encode("utf-8") + self.source[container.end - 1 :]
