@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
@@ -72,6 +72,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from([*SCHEMA["properties"], "other"]), json_values))
 def test_any_json_is_taken_or_refused_and_nothing_else(arguments: dict[str, Any]) -> None:
     try:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
@@ -10,6 +10,7 @@ from homeport.server.state.edits import PAGE_BYTES, insert_after, lines_of, page
 texts = st.text(st.sampled_from("ab\n\r\u2028ž"), max_size=30)
 
 
+@settings(deadline=None)
 @given(texts)
 def test_lines_put_together_are_the_text(text: str) -> None:
     assert "".join(lines_of(text)) == text
@@ -57,6 +58,7 @@ def test_a_line_behind_the_end_is_refused() -> None:
     assert refused.value.details == {"field": "insert_line", "lines": 2}
 
 
+@settings(deadline=None)
 @given(texts, st.integers(0, 40), texts.filter(bool))
 def test_insert_keeps_every_line_that_was_there(text: str, line: int, inserted: str) -> None:
     lines = lines_of(text)
@@ -70,6 +72,7 @@ def test_insert_keeps_every_line_that_was_there(text: str, line: int, inserted: 
     assert len(lines_of(result)) >= len(lines) + 1
 
 
+@settings(deadline=None)
 @given(st.lists(st.sampled_from(["", "short", "x" * 40_000, "東" * 30_000]), max_size=6), st.booleans())
 @example(["x" * (PAGE_BYTES * 2)], False)
 @example(["東" * 100_000], True)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
@@ -82,6 +82,7 @@ def test_what_some_system_cannot_hold_is_refused(text: str) -> None:
     refused.value.message.encode()  # and it can be sent
 
 
+@settings(deadline=None)
 @given(st.text(max_size=40))
 def test_an_address_that_is_read_spells_itself_again(text: str) -> None:
     try:
@@ -94,6 +95,7 @@ def test_an_address_that_is_read_spells_itself_again(text: str) -> None:
     assert all(len(name.encode()) <= LONGEST_SEGMENT_BYTES for name in address.segments)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_what_is_shown_is_one_line_that_can_be_sent(text: str) -> None:
     said = shown(text)

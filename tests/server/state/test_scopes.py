@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
@@ -65,11 +65,13 @@ def test_a_name_is_cleaned(name: str, slug: str) -> None:
     assert clean_slug(name, "user") == slug
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_whatever_the_name_its_slug_makes_a_scope(name: str) -> None:
     assert parse_scope(f"user:{clean_slug(name, 'user')}/proj:{clean_slug(name, 'project')}")
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_whatever_a_client_calls_itself_it_is_an_actor(name: str) -> None:
     assert parse_actor(client_actor(name)).startswith("mcp:")

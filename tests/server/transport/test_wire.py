@@ -4,12 +4,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homeport.server.transport.wire import LineSplitter, Refusal, TooLong, read_line
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=30)), st.booleans())
 def test_lines_do_not_depend_on_the_pieces_they_come_in(pieces: list[bytes], ends: bool) -> None:
     whole = b"".join(pieces) + (b"\n" if ends else b"")
@@ -21,6 +22,7 @@ def test_lines_do_not_depend_on_the_pieces_they_come_in(pieces: list[bytes], end
     assert lines == [*ended, rest] if rest else lines == ended
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=20), max_size=8), st.integers(1, 30))
 def test_a_line_over_the_limit_is_told_with_its_size_and_the_next_ones_are_whole(
     pieces: list[bytes], limit: int
@@ -40,6 +42,7 @@ def test_a_line_over_the_limit_is_told_with_its_size_and_the_next_ones_are_whole
     assert lines[-1] == b"x"
 
 
+@settings(deadline=None)
 @given(st.binary())
 @example(b'{"jsonrpc":"2.0","id":"\\ud800","method":"x"}')
 @example(b'{"jsonrpc":"2.0","id":1,"method":"\\ud800"}')
@@ -62,6 +65,7 @@ json_values = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(["jsonrpc", "id", "method", "params", "x"]), json_values))
 def test_a_request_with_a_usable_id_is_never_left_without_it(members: dict[str, Any]) -> None:
     found = read_line(json.dumps({**members, "jsonrpc": "2.0"}).encode())
