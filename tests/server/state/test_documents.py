@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
-from homeport.server.state.documents import LARGEST_BYTES, Documents
+from homeport.server.state.disk import LARGEST_BYTES
+from homeport.server.state.documents import Documents
 from homeport.server.state.locks import STRIPES
 from homeport.server.state.mounts import Mount
 from homeport.server.state.paths import parse_address

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from homeport import files
-from homeport.server.state import documents as module
+from homeport.server.state import disk
+from homeport.server.state.documents import Documents
 from homeport.server.state.paths import is_temporary, parse_address
 from tests.server.making import caller, make_documents, names, put, text_of, version_of
 
@@ -112,17 +112,15 @@ class _Killed(BaseException):
     """Stands for SIGKILL at one exact call: nothing in the code may catch it."""
 
 
-def _die(documents: module.Documents, monkeypatch: pytest.MonkeyPatch, change: str, moment: str) -> None:
+def _die(documents: Documents, monkeypatch: pytest.MonkeyPatch, change: str, moment: str) -> None:
     def die(*arguments: object) -> None:
         raise _Killed
 
     if moment == "after":
         monkeypatch.setattr(documents._versions, "land", die)
     else:
-        for step in ("_put", "_rename"):
-            monkeypatch.setattr(module, step, die)
-        if change == "delete":
-            monkeypatch.setattr(files, "remove_quietly", die)
+        for step in ("put", "rename", "unlink"):
+            monkeypatch.setattr(disk, step, die)
     with pytest.raises(_Killed):
         if change in ("create", "edit"):
             put(documents, "/m/f/c" if change == "create" else "/m/f/a", "new")

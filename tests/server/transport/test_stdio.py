@@ -11,8 +11,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import filelock
 import pytest
 
+from homeport.server.state.locks import STRIPES
 from tests.server.serving import INITIALIZE, Serving, call
 
 PING = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
@@ -259,6 +261,47 @@ def test_a_signal_ends_it_within_a_second_with_exit_0(tmp_path: Path, number: si
         assert serving.process.stderr is not None
         assert (code, serving.process.stderr.read()) == (0, b"")
         assert time.monotonic() - started_s < 1.5
+
+
+def test_a_signal_lets_the_call_in_hand_finish_and_be_answered(tmp_path: Path) -> None:
+    with Serving(tmp_path / "home", "--scope", "user:ann") as serving:
+        serving.initialize()
+        locks = [filelock.FileLock(tmp_path / f"home/locks/documents-{number:02}.lock") for number in range(STRIPES)]
+        for lock in locks:
+            lock.acquire()
+        serving.send(call(1, "create", path="/memory/a", file_text="one"), PING)
+        pong = serving.receive()
+        serving.process.send_signal(signal.SIGTERM)
+        for lock in locks:
+            lock.release()
+        answer = serving.receive()
+        code = serving.process.wait(5)
+
+    assert (pong["id"], code) == (0, 0)
+    assert answer["result"]["structuredContent"]["result"]["version"] == 1
+    assert (tmp_path / "home/memory/user=ann/a").read_text() == "one"
+
+
+def test_a_cancelled_call_is_answered_no_more_and_the_server_still_ends(tmp_path: Path) -> None:
+    with Serving(tmp_path / "home", "--scope", "user:ann") as serving:
+        serving.initialize()
+        locks = [filelock.FileLock(tmp_path / f"home/locks/documents-{number:02}.lock") for number in range(STRIPES)]
+        for lock in locks:
+            lock.acquire()
+        # The second waits for its turn behind the first, and is never begun.
+        serving.send(call(1, "create", path="/memory/a", file_text="one"))
+        serving.send(call(2, "create", path="/memory/b", file_text="two"), PING)
+        assert serving.receive()["id"] == 0
+        for id in (1, 2):
+            serving.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}})
+        serving.send(PING)
+        pong = serving.receive()
+        for lock in locks:
+            lock.release()
+        code, left, _ = serving.end()
+
+    assert (pong["id"], code, left) == (0, 0, b"")
+    assert [path.name for path in (tmp_path / "home/memory/user=ann").iterdir()] == ["a"]
 
 
 def _wait_until_it_listens_to_signals(pid: int) -> None:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final, NamedTuple
 
 from homeport import files
 from homeport.errors import CODES, HomeportError
+from homeport.server.state import disk
 from homeport.server.state.home import Home
 from homeport.server.state.index import MountIndex, index_of
 from homeport.server.state.locks import Locks
@@ -22,7 +21,6 @@ from homeport.server.state.places import Listed, MountFolder, Place
 from homeport.server.state.recovery import Recovery
 from homeport.server.state.versions import Action, Intent, Version, Versions, digest
 
-LARGEST_BYTES: Final = 1024 * 1024
 # Once the file is changed its version is worth waiting for, whatever the caller's patience was.
 _LANDING_S: Final = 5.0
 _STORE_CODES: Final = ("home_busy", "store_damaged", "store_failed")
@@ -81,14 +79,14 @@ class Documents:
     def read(self, address: Address, caller: Caller) -> Document:
         """Raises also document_unreadable (not UTF-8, or not a file), document_too_large."""
         place = self._document(address)
-        data = _data(place)
+        data = disk.data_of(place)
         try:
             self._recover(caller)
             version = self._versions.latest(place.key, caller.deadline_s)
             if version is None or version.sha256 != digest(data):
                 # Edited by hand, or just being changed by another process: look again when nobody is.
                 with self._exclusive([place], caller):
-                    data = _data(self._document(address))
+                    data = disk.data_of(self._document(address))
                     version = self._versions.note(place.key, data, caller.deadline_s)
         except HomeportError as error:
             if error.code not in _STORE_CODES:
@@ -96,7 +94,7 @@ class Documents:
             # What the document holds can be said without its version; a damaged database must not hide it.
             self._say_once(error)
             version = None
-        return Document(address, _text(address, data), version)
+        return Document(address, disk.text_of(address, data), version)
 
     def index(self) -> list[MountIndex]:
         return [index_of(self._memory, mount) for mount in self.mounts]
@@ -108,7 +106,7 @@ class Documents:
         """The documents below a mount or folder, sorted by address. Raises also document_not_found (no folder)."""
         place = self._place(address)
         if place.kind != "folder":
-            raise _not_found(address)
+            raise disk.not_found(address)
         return sorted(self._folders[address.mount].documents(place), key=lambda listed: listed.address.segments)
 
     def trouble(self, listed: Listed) -> str | None:
@@ -116,9 +114,13 @@ class Documents:
         if listed.trouble:
             return listed.trouble
         try:
-            _text(listed.address, _bytes(listed.address, listed.path))
+            if listed.path.stat().st_size > disk.LARGEST_BYTES:
+                return CODES["document_too_large"][1]
+            disk.text_of(listed.address, disk.bytes_of(listed.address, listed.path))
         except HomeportError as error:
             return CODES[error.code][1]
+        except OSError:
+            return CODES["document_unreadable"][1]
         return None
 
     def write(
@@ -133,18 +135,18 @@ class Documents:
         self._check_access(address, makes_or_takes=first.kind == "nothing")
         with self._exclusive([first], caller):
             place = self._place(address)
-            data = None if place.kind == "nothing" else _data(place)
+            data = None if place.kind == "nothing" else disk.data_of(place)
             self._check_access(address, makes_or_takes=data is None)
             before = self._versions.note(place.key, data, caller.deadline_s)
             _check_expected(address, expected, before)
-            new = edit(None if data is None else _text(address, data)).encode()
-            if len(new) > LARGEST_BYTES:
-                raise _too_large(address, len(new))
+            new = edit(None if data is None else disk.text_of(address, data)).encode()
+            if len(new) > disk.LARGEST_BYTES:
+                raise disk.too_large(address, len(new))
             existing = None if data is None else before
             if new == data:
                 return Change(address, existing, existing, changed=False)
             intent = self._intend("created" if data is None else "changed", place, caller, data=new)
-            return Change(address, existing, self._carry_out(intent, lambda: _put(place, new)))
+            return Change(address, existing, self._carry_out(intent, lambda: disk.put(place, new)))
 
     def remove(self, address: Address, expected: int | None, recursive: bool, caller: Caller) -> Change:
         """Delete a document, or with `recursive` a folder and every document in it.
@@ -178,7 +180,7 @@ class Documents:
             if not is_folder:
                 _check_expected(source, expected, before)
             intent = self._intend("renamed", place, caller, target=target)
-            after = self._carry_out(intent, lambda: _rename(place, target))
+            after = self._carry_out(intent, lambda: disk.rename(place, target))
             self._prune(place)
             return Change(to, before, None if is_folder else after, documents=len(listed) if is_folder else 1)
 
@@ -222,7 +224,7 @@ class Documents:
     def _document(self, address: Address) -> Place:
         place = self._place(address)
         if place.kind == "nothing":
-            raise _not_found(address)
+            raise disk.not_found(address)
         return place
 
     def _existing(self, address: Address, recursive: bool) -> Place:
@@ -295,7 +297,7 @@ class Documents:
             yield
 
     def _noted(self, place: Place, caller: Caller) -> Version | None:
-        return self._versions.note(place.key, _data(place), caller.deadline_s)
+        return self._versions.note(place.key, disk.data_of(place), caller.deadline_s)
 
     def _intend(
         self, action: Action, place: Place, caller: Caller, *, data: bytes | None = None, target: Place | None = None
@@ -319,12 +321,7 @@ class Documents:
             return None
 
     def _unlink(self, place: Place, caller: Caller) -> Version | None:
-        def unlink() -> None:
-            with _no_host_path(place.address):
-                files.remove_quietly(place.path)
-                files.sync_folder(place.path.parent)
-
-        version = self._carry_out(self._intend("deleted", place, caller), unlink)
+        version = self._carry_out(self._intend("deleted", place, caller), lambda: disk.unlink(place))
         self._prune(place)
         return version
 
@@ -340,92 +337,6 @@ class Documents:
         if error.code not in self._said:
             self._said.add(error.code)
             _log.error("%s. %s", error.message, error.hint)
-
-
-def _data(place: Place) -> bytes:
-    """A document's bytes. Raises HomeportError: document_not_found, document_unreadable."""
-    if place.kind in ("folder", "other"):
-        what = "a folder" if place.kind == "folder" else "not a regular file"
-        raise HomeportError(
-            "document_unreadable", f"{place.address} is {what}", "name a document", {"address": str(place.address)}
-        )
-    return _bytes(place.address, place.path)
-
-
-def _bytes(address: Address, path: Path) -> bytes:
-    with _no_host_path(address):
-        data = files.read_bytes(path)
-    if data is None:
-        raise _not_found(address)
-    return data
-
-
-def _text(address: Address, data: bytes) -> str:
-    if len(data) > LARGEST_BYTES:
-        raise _too_large(address, len(data))
-    try:
-        return data.decode()
-    except UnicodeDecodeError:
-        raise HomeportError(
-            "document_unreadable",
-            f"{address} is not text in UTF-8",
-            "it was put there by hand; the person can save it as UTF-8 or take it away",
-            {"address": str(address)},
-        ) from None
-
-
-def _put(place: Place, data: bytes) -> None:
-    with _no_host_path(place.address):
-        for attempt in range(10):
-            files.make_folder(place.path.parent)
-            try:
-                files.replace(place.path, data)
-                return
-            except HomeportError as error:
-                # Another process deleted the last document of the folder, and with it the folder, just now.
-                if error.details.get("errno") != errno.ENOENT or attempt == 9:
-                    raise
-
-
-def _rename(place: Place, target: Place) -> None:
-    with _no_host_path(place.address):
-        files.make_folder(target.path.parent)
-        place.path.rename(target.path)
-        for folder in (target.path.parent, place.path.parent):
-            files.sync_folder(folder)
-
-
-@contextlib.contextmanager
-def _no_host_path(address: Address) -> Iterator[None]:
-    """What the disk refuses, said of the address; the path goes to stderr only."""
-    try:
-        yield
-    except (HomeportError, OSError) as raised:
-        error = raised if isinstance(raised, HomeportError) else files.write_error(Path(str(address)), raised)
-        _log.warning("%s: %s", address, raised)
-        code = "document_unreadable" if error.code in ("unreadable_file", "file_too_large") else error.code
-        details = {"address": str(address)} | ({"errno": error.details["errno"]} if "errno" in error.details else {})
-        raise HomeportError(
-            code, f"{address}: {CODES[code][1]}", "tell the person; stderr says more", details
-        ) from None
-
-
-def _not_found(address: Address) -> HomeportError:
-    return HomeportError(
-        "document_not_found",
-        f"there is no document or folder {address}",
-        "view / to see what is there",
-        {"address": str(address)},
-    )
-
-
-def _too_large(address: Address, size_bytes: int) -> HomeportError:
-    return HomeportError(
-        "document_too_large",
-        f"{address} would hold {size_bytes} bytes, and a document holds at most {LARGEST_BYTES}",
-        "keep it in several documents",
-        {"address": str(address), "size_bytes": size_bytes, "limit_bytes": LARGEST_BYTES},
-    )
 
 
 def _check_expected(address: Address, expected: int | None, before: Version | None) -> None:
