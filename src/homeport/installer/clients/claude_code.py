@@ -7,6 +7,7 @@ claude 2.1.197.
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 from pathlib import PurePath
 from typing import Final
 
@@ -168,11 +169,12 @@ def name_problem(name: str) -> str | None:
 def gates(
     name: str, entry: Json, place: Place, environment: Environment, reader: Reader, look: Look
 ) -> tuple[Gate, ...]:
+    barred = _barred(name, entry, place, environment, reader, look)
     if place.level in ("project", "parent"):
-        return _approval(name, environment, reader, look)
+        return barred + _approval(name, environment, reader, look)
     state = _state_file(environment, reader)
     here = _same_folder(main_checkout(environment, reader), environment)
-    return tuple(
+    return barred + tuple(
         Gate("off", f"disabledMcpServers of {key} in {state} names '{name}'", "in a session, switch it on under /mcp")
         for key in look.keys(state, DIALECT, ("projects",))
         if _same_folder(key, environment) == here
@@ -180,23 +182,77 @@ def gates(
     )
 
 
+def _barred(
+    name: str, entry: Json, place: Place, environment: Environment, reader: Reader, look: Look
+) -> tuple[Gate, ...]:
+    """What an administrator's file, or a list in the settings, takes away."""
+    managed = _managed_folder(environment)
+    if place.level != "managed" and reader.is_file(managed / "managed-mcp.json"):
+        # Exclusive even when it holds no server (measured).
+        return (Gate("off", f"{managed / 'managed-mcp.json'} is there, and Claude Code then reads no other servers"),)
+    for file in (managed / "managed-settings.json", home(environment) / "settings.json"):
+        if _ruled(name, entry, look.value(file, DIALECT, ("deniedMcpServers",)) or []):
+            return (Gate("off", f"deniedMcpServers in {file} forbids '{name}'"),)
+        allowed = look.value(file, DIALECT, ("allowedMcpServers",))
+        if isinstance(allowed, list) and not _ruled(name, entry, _decisive(entry, allowed)):
+            return (Gate("off", f"allowedMcpServers in {file} does not allow '{name}'"),)
+    return ()
+
+
+def _decisive(entry: Json, rules: list[Json]) -> list[Json]:
+    """As soon as one rule is about commands, a server that is started must match one of those (measured once)."""
+    about = [rule for rule in rules if isinstance(rule, dict) and "serverCommand" in rule]
+    return about if about and isinstance(entry, dict) and "command" in entry else rules
+
+
+def _ruled(name: str, entry: Json, rules: Json) -> bool:
+    if not isinstance(entry, dict):
+        return False
+    words = [entry.get("command"), *(entry.get("args") or [])]
+    return isinstance(rules, list) and any(
+        isinstance(rule, dict)
+        and (
+            rule.get("serverName") == name
+            or rule.get("serverCommand") == words
+            or ("url" in entry and fnmatchcase(str(entry["url"]), str(rule.get("serverUrl", ""))))
+        )
+        for rule in rules
+    )
+
+
 def _approval(name: str, environment: Environment, reader: Reader, look: Look) -> tuple[Gate, ...]:
-    """Where the dialog writes its answer, and where else it counts. The shared settings.json counts in a trusted folder
-    alone, so it is not taken for an approval here; that it forbids a server always counts."""
+    """Where the dialog writes its answer, and where else it counts. What is committed approves in a trusted folder
+    alone, so that a repository cannot approve its own servers; that it forbids one always counts (measured)."""
     root = project_root(environment, reader)
-    own = (root / ".claude" / "settings.local.json", home(environment) / "settings.json")
-    for file in (*own, root / ".claude" / "settings.json"):
+    local, own, shared = (
+        root / ".claude" / "settings.local.json",
+        home(environment) / "settings.json",
+        root / ".claude" / "settings.json",
+    )
+    for file in (local, own, shared):
         if _lists(look.value(file, DIALECT, ("disabledMcpjsonServers",)), name):
             return (Gate("off", f"disabledMcpjsonServers in {file} names '{name}'", f"take '{name}' out of that list"),)
-    for file in own:
-        if look.value(file, DIALECT, ("enableAllProjectMcpServers",)) is True or _lists(
+    is_trusted = _is_trusted(environment, reader, look)
+    for file in (own, local, shared):
+        approves = look.value(file, DIALECT, ("enableAllProjectMcpServers",)) is True or _lists(
             look.value(file, DIALECT, ("enabledMcpjsonServers",)), name
-        ):
+        )
+        if approves and (file == own or is_trusted or (file == local and not reader.tracked(file))):
             return ()
     return (
         Gate(
             "waiting", "Claude Code asks before it starts a project's server", f"start claude in {root} and approve it"
         ),
+    )
+
+
+def _is_trusted(environment: Environment, reader: Reader, look: Look) -> bool:
+    state = _state_file(environment, reader)
+    here = _same_folder(main_checkout(environment, reader), environment)
+    return any(
+        _same_folder(key, environment) == here
+        and look.value(state, DIALECT, ("projects", key, "hasTrustDialogAccepted")) is True
+        for key in look.keys(state, DIALECT, ("projects",))
     )
 
 

@@ -39,12 +39,10 @@ CLEARS_ENVIRONMENT = True
 HOLDS_REFERENCES = True
 PROCESS_NAMES: frozenset[str] = frozenset()  # it reads again before it writes
 REWRITES: frozenset[str] = frozenset()
-# Both in one entry, and Codex refuses to start at all (measured).
+# Both in one entry, and Codex refuses to start at all (command or env with url measured, the others seen in source).
 CLASHING_KEYS: tuple[frozenset[str], ...] = (
-    frozenset({"command", "url"}),
-    frozenset({"env", "url"}),
-    frozenset({"args", "url"}),
-    frozenset({"bearer_token_env_var", "command"}),
+    *(frozenset({key, "url"}) for key in ("command", "args", "env", "env_vars", "cwd")),
+    *(frozenset({key, "command"}) for key in ("bearer_token_env_var", "http_headers", "env_http_headers")),
 )
 CONTAINER: Final = ("mcp_servers",)
 _NAME: Final = re.compile(r"[A-Za-z0-9_:@/.-]+")

@@ -13,7 +13,7 @@ from homeport.environment import Environment
 from homeport.errors import HomeportError
 from homeport.installer.clients import shapes
 from homeport.installer.clients.folders import config_home, project_root, root_to_cwd
-from homeport.installer.clients.references import dollar_braces, names_in, no_reference, spell
+from homeport.installer.clients.references import dollar_braces, names_in, no_reference, parse_text, spell
 from homeport.installer.clients.values import (
     Dialect,
     Entry,
@@ -23,8 +23,10 @@ from homeport.installer.clients.values import (
     Look,
     Place,
     Reader,
+    Reference,
     Server,
     Stdio,
+    Text,
 )
 
 LABEL = "Muse Code"
@@ -119,10 +121,32 @@ def _stdio(server: Stdio, place: Place) -> dict[str, Json]:
     if server.args:
         value["args"] = [spell(text, no_reference, LABEL, "an argument") for text in server.args]
     if server.env:
-        value["env"] = shapes.spelled_pairs(server.env, dollar_braces, LABEL, "env")
+        value["env"] = {name: _env_value(text, place, f"env ({name})") for name, text in server.env}
     if server.cwd is not None:
         value["cwd"] = server.cwd
     return value
+
+
+def _env_value(text: Text, place: Place, where: str) -> str:
+    """Muse reads `$$` as a dollar sign in env. The shared file's other readers do not, so nothing there may need it.
+
+    Raises HomeportError: reference_unsupported.
+    """
+    if not place.shared_with:
+        parts = (part.replace("$", "$$") if isinstance(part, str) else _braces(part, where) for part in text.parts)
+        return "".join(parts)
+    if any(isinstance(part, str) and "$$" in part for part in text.parts):
+        raise HomeportError(
+            "reference_unsupported",
+            f"{' and '.join((LABEL, *place.shared_with))} read $$ in {where} differently",
+            "register it at the user level, or let the server read the value from somewhere else",
+            {"field": where},
+        )
+    return spell(text, dollar_braces, LABEL, where)
+
+
+def _braces(reference: Reference, where: str) -> str:
+    return spell(Text((reference,)), dollar_braces, LABEL, where)
 
 
 def _remote(server: Server) -> dict[str, Json]:
@@ -137,7 +161,22 @@ def _remote(server: Server) -> dict[str, Json]:
     return value
 
 
-server = shapes.server_of_mcp_servers
+def server(entry: Json) -> Server | None:
+    read = shapes.server_of_mcp_servers(entry)
+    if isinstance(read, Stdio) and isinstance(entry.get("env"), dict):
+        return read._replace(env=tuple((name, _read_env(str(text))) for name, text in entry["env"].items()))
+    return read
+
+
+def _read_env(text: str) -> Text:
+    parts: list[str | Reference] = []
+    for index, piece in enumerate(text.split("$$")):
+        for part in (*(("$",) if index else ()), *parse_text(piece).parts):
+            if isinstance(part, str) and parts and isinstance(parts[-1], str):
+                parts[-1] += part
+            else:
+                parts.append(part)
+    return Text(tuple(parts))
 
 
 def name_problem(name: str) -> str | None:

@@ -11,11 +11,12 @@ from typing import Final
 
 from homeport.environment import Environment
 from homeport.installer.clients import shapes
-from homeport.installer.clients.folders import config_home, git_root, project_root, root_to_cwd
+from homeport.installer.clients.folders import git_root, project_root, root_to_cwd
 from homeport.installer.clients.references import env_colon, names_in, parse_text, spell
 from homeport.installer.clients.values import (
     Dialect,
     Entry,
+    Gate,
     Json,
     LayerLevel,
     Level,
@@ -44,21 +45,26 @@ BEGINNING: Final = {"$schema": "https://opencode.ai/config.json"}
 
 name_problem = shapes.any_name
 file_problem = shapes.no_file_problem
-gates = shapes.enabled_gate
 apply_command = shapes.no_apply_command  # `opencode mcp add` asks questions and cannot be scripted
 remove_command = shapes.no_remove_command
 
 
 def home(environment: Environment) -> PurePath:
     given = environment.variable("OPENCODE_CONFIG_DIR")
-    return environment.path(given) if given else config_home(environment) / "opencode"
+    return environment.path(given) if given else _general_folder(environment)
+
+
+def _general_folder(environment: Environment) -> PurePath:
+    # A relative value counts, from the working folder (measured): OpenCode does not check it as the specification asks.
+    given = environment.variable("XDG_CONFIG_HOME")
+    return (environment.path(given) if given else environment.home / ".config") / "opencode"
 
 
 def is_installed(environment: Environment, reader: Reader) -> bool:
     own = environment.variable("OPENCODE_CONFIG")
     if own and reader.is_folder(environment.path(own).parent):
         return True
-    return reader.is_folder(home(environment)) or reader.is_folder(config_home(environment) / "opencode")
+    return reader.is_folder(home(environment)) or reader.is_folder(_general_folder(environment))
 
 
 def target(level: Level, environment: Environment, reader: Reader, look: Look) -> Place:
@@ -81,18 +87,19 @@ def _place(level: LayerLevel, file: PurePath) -> Place:
 
 
 def layers(environment: Environment, reader: Reader, look: Look) -> tuple[Place, ...]:
-    general = config_home(environment) / "opencode"
+    general = _general_folder(environment)
     places = [_place("user", general / name) for name in ("config.json", "opencode.json", "opencode.jsonc")]
     own = environment.variable("OPENCODE_CONFIG")
     if own:
         places.append(_place("user", environment.path(own)))
-    if not environment.variable("OPENCODE_DISABLE_PROJECT_CONFIG"):
+    # Any other value, "yes" too, leaves them on (measured).
+    if environment.variables.get("OPENCODE_DISABLE_PROJECT_CONFIG") not in ("1", "true"):
         places += _project_places(environment, reader)
     places += _pair("user", environment.home / ".opencode")
     given = environment.variable("OPENCODE_CONFIG_DIR")
     if given:
         places += _pair("user", environment.path(given))
-    places.append(_place("managed", _managed_folder(environment) / "opencode.json"))
+    places += _pair("managed", _managed_folder(environment))
     # A file that two rules name is read where the stronger one stands.
     return tuple({place.file: place for place in reversed(places)}.values())[::-1]
 
@@ -164,6 +171,15 @@ def server(entry: Json) -> Server | None:
     if isinstance(url, str) and url:
         return Remote(parse_text(url), shapes.read_pairs(entry.get("headers")))
     return None
+
+
+def gates(
+    name: str, entry: Json, place: Place, environment: Environment, reader: Reader, look: Look
+) -> tuple[Gate, ...]:
+    # The other clients' word is taken too (measured).
+    if isinstance(entry, dict) and entry.get("disabled") is True:
+        return (Gate("off", f"the entry says disabled = true in {place.file}", "take disabled out"),)
+    return shapes.enabled_gate(name, entry, place, environment, reader, look)
 
 
 def next_steps(name: str, place: Place) -> tuple[str, ...]:

@@ -79,11 +79,26 @@ def spell(text: Text, spelling: Spell, label: str, where: str) -> str:
     """
     words: list[str] = []
     for part in text.parts:
+        if isinstance(part, str):
+            _refuse_expanded(part, spelling, label, where)
         word = part if isinstance(part, str) else spelling(part)
         if word is None:
             raise unsupported(part, label, where)
         words.append(word)
     return "".join(words)
+
+
+def _refuse_expanded(plain: str, spelling: Spell, label: str, where: str) -> None:
+    """Plain text that the client would take for a reference all the same; none of them has an escape for it."""
+    for reference in parse_text(plain).references:
+        spelled = spelling(reference)
+        if spelled is not None and spelled in plain:
+            raise HomeportError(
+                "reference_unsupported",
+                f"{label} would expand {spelled} in {where}, and has no way to write it as plain text",
+                "let a small script hold that text and start the server",
+                {"variable": reference.name, "field": where},
+            )
 
 
 def unsupported(reference: str | Reference, label: str, where: str) -> HomeportError:
@@ -100,9 +115,10 @@ def unsupported(reference: str | Reference, label: str, where: str) -> HomeportE
 
 
 def names_in(server: Server) -> tuple[str, ...]:
-    """The variables a server's texts refer to, each once, in order."""
+    """The environment variables a server's texts refer to, each once, in order. An editor's own are none."""
     if isinstance(server, Stdio):
         texts = [server.command, *server.args, *(value for _, value in server.env)]
     else:
         texts = [server.url, *(value for _, value in server.headers)]
-    return tuple(dict.fromkeys(reference.name for text in texts for reference in text.references))
+    names = (reference.name for text in texts for reference in text.references)
+    return tuple(dict.fromkeys(name for name in names if name not in EDITOR_VARIABLES))

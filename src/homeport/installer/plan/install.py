@@ -203,7 +203,7 @@ def _through_the_client(
         )
     document = bench.view.document(place.file, place.dialect)
     member = document.find((*place.container, row.name))
-    _refuse_foreign(bench, registration, request, place, member)
+    _refuse_foreign(bench, registration, request, place, member, row)
     if member is None:
         return row._replace(outcome="created"), []
     same = identity(bench.client.server(member.value)) == identity(bench.client.server(row.entry))
@@ -235,7 +235,7 @@ def _edit(
     path = (*place.container, registration.name)
     file = str(bench.reader.real(place.file))
     member = document.find(path)
-    ours = _refuse_foreign(bench, registration, request, place, member)
+    ours = _refuse_foreign(bench, registration, request, place, member, row)
     known = bench.history.last(file, path)
     try:
         if member is None:
@@ -264,13 +264,13 @@ def _missing(document: Document, place: Place, end: int) -> bool:
 
 
 def _refuse_foreign(
-    bench: Bench, registration: Registration, request: InstallRequest, place: Place, member: Member | None
+    bench: Bench, registration: Registration, request: InstallRequest, place: Place, member: Member | None, row: Row
 ) -> bool:
     """Whether the entry is ours. Raises HomeportError: foreign_entry, unless --replace takes it over."""
     if member is None:
         return False
     known = bench.history.last(str(bench.reader.real(place.file)), member.path)
-    if is_ours(bench.client.server(member.value), registration, known):
+    if is_ours(bench.client.server(member.value), registration, known, bench.client.server(row.entry)):
         return True
     if request.replace:
         return False

@@ -14,7 +14,8 @@ from homeport.version import VERSION
 
 _VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+\S*")
 _RUNNER_CACHE: Final = re.compile(
-    r"/uv/(?:cache/)?(?:archive|environments|builds)-v\d+/|/\.cache/uv/|/pipx/\.?cache/|/\.cache/pipx/"
+    r"/uv/(?:cache/)?(?:archive|environments|builds)-v\d+/|/\.cache/uv/"
+    r"|/pipx/\.?[Cc]ache/|/\.cache/pipx/|/Caches/pipx/"  # platformdirs' names on each system
 )
 _LASTING_NAMES: Final = ("current", "latest", "stable", "default")
 

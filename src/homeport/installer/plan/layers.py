@@ -30,7 +30,7 @@ def settle(
         if member is None:
             continue
         known = bench.history.last(str(bench.reader.real(other.file)), member.path)
-        ours = is_ours(bench.client.server(member.value), registration, known)
+        ours = is_ours(bench.client.server(member.value), registration, known, bench.client.server(row.entry))
         if ours and not keep_shadows and _may_go(other, place, level):
             done = removal(bench, other, registration.name)
             removed += [] if done is None else [done]
@@ -40,12 +40,20 @@ def settle(
             runs = runs_what(bench.client, member.value)
             shadows.append(ShadowedBy(other.level, str(other.file), ours, runs))
     _check_merged(bench, registration.name)
+    notes += _switched_off(bench, place, registration.name)
     row = row._replace(
         removed=tuple(one for one, _ in removed),
         shadowed_by=tuple(shadows),
         notes=(*row.notes, *notes),
     )
     return row, [change for _, change in removed]
+
+
+def _switched_off(bench: Bench, place: Place, name: str) -> list[str]:
+    """A list that names our entry, so that nobody waits for a server that will not start."""
+    entry = bench.view.value(place.file, place.dialect, (*place.container, name))
+    gates = bench.client.gates(name, entry, place, bench.environment, bench.reader, bench.view)
+    return [f"it will not start: {gate.message}" for gate in gates if gate.status == "off"]
 
 
 def _others(bench: Bench, place: Place, name: str) -> list[Place]:

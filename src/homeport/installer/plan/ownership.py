@@ -63,10 +63,13 @@ def identity(server: Server | None) -> Identity | None:
     return None
 
 
-def is_ours(server: Server | None, wanted: Registration | None, known: Written | None) -> bool:
+def is_ours(
+    server: Server | None, wanted: Registration | None, known: Written | None, spelled: Server | None = None
+) -> bool:
     """Whether an entry that runs `server` may be changed without --replace.
 
     wanted: what is being registered, None when only taking out. known: our last change at that place.
+    spelled: what the entry to be written runs, where that differs from `wanted` (a command made absolute, `cmd /c`).
     """
     runs = identity(server)
     if runs is None:
@@ -76,7 +79,7 @@ def is_ours(server: Server | None, wanted: Registration | None, known: Written |
     if runs_homeport(server):
         # Our own program under another server's name is no licence to overwrite it with something else.
         return wanted is None or wanted.bundled
-    return wanted is not None and not wanted.bundled and runs == identity(wanted.server)
+    return wanted is not None and not wanted.bundled and runs in (identity(wanted.server), identity(spelled))
 
 
 def runs_homeport(server: Server | None) -> bool:
@@ -103,6 +106,9 @@ _WITH_VALUE: Final = frozenset(
         "-d",
         "-u",
         "-C",
+        "--cd",
+        "--distribution",
+        "--user",
     }
 )
 
@@ -121,6 +127,7 @@ def _is_homeport(words: list[str]) -> bool:
         case "pipx":
             return rest[:1] == ["run"] and _is_requirement(_positional(rest[1:]))
         case "uv":
+            rest = _positional(rest)
             if rest[:2] == ["tool", "run"]:
                 return _is_requirement(_positional(rest[2:]))
             return rest[:1] == ["run"] and _is_homeport(_positional(rest[1:]))
@@ -129,7 +136,7 @@ def _is_homeport(words: list[str]) -> bool:
         case "cmd":
             return rest[:1] in (["/c"], ["/C"]) and _is_homeport(rest[1:])
         case "wsl":
-            return _is_homeport(_after_wsl(rest))
+            return _is_homeport(_positional(rest))
     return False
 
 
@@ -146,7 +153,7 @@ def _module(arguments: list[str]) -> str | None:
             return next(words, None)
         if word in ("-X", "-W"):
             next(words, None)
-        elif not word.startswith("-") or word == "-c":
+        elif not word.startswith("-") or word in ("-", "-c"):
             return None
     return None
 
@@ -168,10 +175,3 @@ def _positional(arguments: list[str]) -> list[str]:
 
 def _is_requirement(words: list[str]) -> bool:
     return bool(words) and bool(_REQUIREMENT.fullmatch(words[0]))
-
-
-def _after_wsl(arguments: list[str]) -> list[str]:
-    for mark in ("--", "-e", "--exec"):
-        if mark in arguments:
-            return arguments[arguments.index(mark) + 1 :]
-    return _positional(arguments)
