@@ -173,6 +173,7 @@ def test_delete_and_rename_of_documents_and_folders(memory: Memory) -> None:
         memory("delete", path="/m/f"),
         memory("rename", old_path="/m/c", new_path="/m/d", expected_version=1),
         memory("rename", old_path="/m/f", new_path="/m/g", recursive=True),
+        memory("delete", path="/m/g", recursive=True, expected_version=1),
         memory("delete", path="/m/g", recursive=True),
         memory("delete", path="/m/d", expected_version=2),
     ]
@@ -181,6 +182,7 @@ def test_delete_and_rename_of_documents_and_folders(memory: Memory) -> None:
         "[not_recursive] /m/f is a folder",
         "Renamed /m/c to /m/d: version 2.",
         "Renamed /m/f to /m/g with 2 documents.",
+        "[bad_argument] expected_version: /m/g is a folder, which has no version",
         "Deleted /m/g and the 2 documents in it.",
         "Deleted /m/d.",
     ]
@@ -220,6 +222,19 @@ def test_a_file_that_is_not_text_is_listed_with_its_trouble(memory: Memory, tmp_
     result = result_of(outcome)
     assert (result["documents"], [entry["path"] for entry in result["unreadable"]]) == (["/m/good"], ["/m/bad"])
     assert "- /m/bad (cannot be viewed: " in outcome.text
+
+
+def test_files_without_an_address_come_last_and_do_not_stop_the_listing(memory: Memory, tmp_path: Path) -> None:
+    memory("create", path="/m/z", file_text="x")
+    for number in range(600):
+        (tmp_path / f"home/memory/user=ann/a:{'b' * 150}{number}").write_text("x")
+
+    outcome = memory("view", path="/m")
+
+    result = result_of(outcome)
+    assert (result["documents"], result["total"], result["next"]) == (["/m/z"], 601, None)
+    assert outcome.text.splitlines()[1] == "- /m/z"
+    assert outcome.text.endswith(f"{600 - len(result['unreadable'])} more files have names that cannot be addresses.")
 
 
 def test_the_index_names_every_mount(memory: Memory) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final, NamedTuple
 
 from homeport.errors import HomeportError
@@ -168,7 +168,10 @@ class _Memory:
         listed = self._documents.listing(address)
         after = self._given.get("after")
         behind = parse_address(after, "after") if after is not None else None
-        rest = [entry for entry in listed if behind is None or entry.address.segments > behind.segments]
+        named = [entry for entry in listed if not entry.trouble]
+        rest = [entry for entry in named if behind is None or entry.address.segments > behind.segments]
+        # Those without an address cannot be gone on behind, so they come last.
+        rest += [entry for entry in listed if entry.trouble]
         return memory_text.folder(address, rest, len(listed), self._documents.trouble)
 
     def _create(self, address: Address) -> Outcome:
@@ -211,7 +214,7 @@ class _Memory:
         )
         return memory_text.renamed(address, change)
 
-    def _write(self, address: Address, edit: Any) -> Change:
+    def _write(self, address: Address, edit: Callable[[str | None], str]) -> Change:
         return self._documents.write(address, edit, self._given.get("expected_version"), self._caller)
 
     def _conflict(self, error: HomeportError, address: Address) -> Outcome:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from homeport.server.operations.operation import Outcome
@@ -34,36 +34,42 @@ def index(indexes: list[MountIndex]) -> Outcome:
     return Outcome({"command": "view", "kind": "index", "mounts": mounts, "index": text}, text)
 
 
-def folder(address: Address, rest: Iterable[Listed], total: int, trouble: Callable[[Listed], str | None]) -> Outcome:
-    """rest: what is to be listed, in order. trouble: why one cannot be viewed; asked only of those that fit."""
+def folder(address: Address, rest: Sequence[Listed], total: int, trouble: Callable[[Listed], str | None]) -> Outcome:
+    """rest: what is to be listed, in order, files without an address last. trouble: why one cannot be viewed; asked
+    only of those that fit."""
     documents: list[str] = []
     unreadable: list[dict[str, str]] = []
     lines: list[str] = []
     left = _LISTING_BYTES
-    last = after = None
     for listed in rest:
         why = trouble(listed)
         name = str(listed.address) if not listed.trouble else shown(str(listed.address), 600)[1:-1]
         line = f"- {name}" + (f" (cannot be viewed: {why})" if why else "")
         left -= 2 * len(line.encode()) + 20
         if left < 0:
-            after = last
             break
         lines.append(line)
-        last = name
         if why:
             unreadable.append({"path": name, "trouble": why})
         else:
             documents.append(name)
+    after, more = _what_follows(address, rest, len(lines))
     result = {
         "command": "view", "kind": "folder", "path": str(address), "total": total, "documents": documents,
         "unreadable": unreadable, "next": {"after": after} if after else None,
     }  # fmt: skip
-    head = f"{address}: {total} document{'' if total == 1 else 's'}" + (
-        "" if lines else " (nothing more)" * (total > 0)
-    )
-    more = [f"More follow: view {address} with after={shown(after, 600)}."] if after else []
+    head = f"{address}: {total} document{'' if total == 1 else 's'}{' (nothing more)' if total and not lines else ''}"
     return Outcome(result, "\n".join([head, *lines, *more]))
+
+
+def _what_follows(address: Address, rest: Sequence[Listed], taken: int) -> tuple[str | None, list[str]]:
+    """The address to go on behind, and how that is said."""
+    if taken == len(rest):
+        return None, []
+    if rest[taken].trouble:
+        return None, [f"{len(rest) - taken} more files have names that cannot be addresses."]
+    after = str(rest[taken - 1].address)
+    return after, [f"More follow: view {address} with after={shown(after, 600)}."]
 
 
 def document(command: str, document: Document, page: Page, asked_last: int) -> Outcome:

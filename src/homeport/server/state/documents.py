@@ -151,14 +151,16 @@ class Documents:
     def remove(self, address: Address, expected: int | None, recursive: bool, caller: Caller) -> Change:
         """Delete a document, or with `recursive` a folder and every document in it.
 
-        Raises also version_conflict, not_recursive, document_unreadable.
+        Raises also version_conflict, not_recursive, document_unreadable, bad_argument (a folder's version).
         """
         place = self._existing(address, recursive)
         self._check_access(address, makes_or_takes=True)
         if place.kind == "folder":
+            _check_no_version(address, expected)
             return self._remove_folder(address, caller)
         with self._exclusive([place], caller):
-            before = self._noted(self._document(address), caller)
+            place = self._document(address)
+            before = self._noted(place, caller)
             _check_expected(address, expected, before)
             return Change(address, before, self._unlink(place, caller))
 
@@ -166,26 +168,30 @@ class Documents:
         """Rename a document, or with `recursive` a folder, also to another mount. Its versions go with it.
 
         It is one rename of the file system: after a kill it is done or it is not. Raises also document_exists,
-        version_conflict, not_recursive.
+        version_conflict, not_recursive, bad_argument (a folder's version).
         """
         place = self._existing(source, recursive)
         target = self._free(source, to)
         self._check_access(source, makes_or_takes=True)
         self._check_access(to, makes_or_takes=True)
-        is_folder = place.kind == "folder"
-        with self._all_exclusive([place, target], caller) if is_folder else self._exclusive([place, target], caller):
-            self._free(source, to)
-            listed = self._note_folder(source, caller) if is_folder else []
-            before = None if is_folder else self._noted(self._document(source), caller)
-            if not is_folder:
-                _check_expected(source, expected, before)
-            intent = self._intend("renamed", place, caller, target=target)
-            after = self._carry_out(intent, lambda: disk.rename(place, target))
-            self._prune(place)
-            return Change(to, before, None if is_folder else after, documents=len(listed) if is_folder else 1)
+        if place.kind == "folder":
+            _check_no_version(source, expected)
+            return self._move_folder(source, to, caller)
+        with self._exclusive([place, target], caller):
+            place, target = self._document(source), self._free(source, to)
+            before = self._noted(place, caller)
+            _check_expected(source, expected, before)
+            return Change(to, before, self._relocate(place, target, caller))
+
+    def _move_folder(self, source: Address, to: Address, caller: Caller) -> Change:
+        with self._all_exclusive(caller):
+            place, target = self._document(source), self._free(source, to)
+            listed = self._note_folder(source, caller)
+            self._relocate(place, target, caller)
+            return Change(to, None, None, documents=len(listed))
 
     def _remove_folder(self, address: Address, caller: Caller) -> Change:
-        with self._all_exclusive([self._place(address)], caller):
+        with self._all_exclusive(caller):
             listed = self._note_folder(address, caller)
             for entry in listed:
                 if entry.path.is_symlink():
@@ -289,11 +295,9 @@ class Documents:
             yield
 
     @contextlib.contextmanager
-    def _all_exclusive(self, places: list[Place], caller: Caller) -> Iterator[None]:
-        self._recover(caller)
+    def _all_exclusive(self, caller: Caller) -> Iterator[None]:
         with self._locks.hold_all(caller.deadline_s):
-            # With every lock in hand nothing that is left belongs to a living process.
-            self._recovery.before_change([place.key for place in places], caller.deadline_s)
+            self._recovery.before_folder_change(caller.deadline_s)
             yield
 
     def _noted(self, place: Place, caller: Caller) -> Version | None:
@@ -320,6 +324,12 @@ class Documents:
             self._say_once(error)
             return None
 
+    def _relocate(self, place: Place, target: Place, caller: Caller) -> Version | None:
+        intent = self._intend("renamed", place, caller, target=target)
+        version = self._carry_out(intent, lambda: disk.rename(place, target))
+        self._prune(place)
+        return version
+
     def _unlink(self, place: Place, caller: Caller) -> Version | None:
         version = self._carry_out(self._intend("deleted", place, caller), lambda: disk.unlink(place))
         self._prune(place)
@@ -337,6 +347,16 @@ class Documents:
         if error.code not in self._said:
             self._said.add(error.code)
             _log.error("%s. %s", error.message, error.hint)
+
+
+def _check_no_version(address: Address, expected: int | None) -> None:
+    if expected is not None:
+        raise HomeportError(
+            "bad_argument",
+            f"expected_version: {address} is a folder, which has no version",
+            "leave it out",
+            {"field": "expected_version"},
+        )
 
 
 def _check_expected(address: Address, expected: int | None, before: Version | None) -> None:

@@ -48,6 +48,12 @@ class Locks:
                     lock.acquire(timeout=max(0.0, deadline_s - time.monotonic()))
                 except filelock.Timeout:
                     raise busy("another process is changing it") from None
+                except OSError as error:
+                    raise HomeportError(
+                        "store_failed",
+                        f"the lock files of the home could not be used: {error.strerror}",
+                        "look at the mode of the home, and whether its file system has locks",
+                    ) from error
                 held.callback(lock.release)
             yield
 

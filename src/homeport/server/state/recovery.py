@@ -43,6 +43,11 @@ class Recovery:
             if any(_concerns(intent, key) for key in wanted):
                 self._reconcile(intent, deadline_s)
 
+    def before_folder_change(self, deadline_s: float) -> None:
+        """Reconcile everything. The caller holds every lock."""
+        for intent in self._versions.intents(deadline_s):
+            self._reconcile(intent, deadline_s)
+
     def _reconcile(self, intent: Intent, deadline_s: float) -> None:
         place = self._place(intent.key)
         if intent.to is not None:
