@@ -10,6 +10,9 @@ from typing import Any, Final, Literal, NamedTuple
 
 from homeport.environment import Environment, Platform
 from homeport.errors import HomeportError
+from homeport.installer.clients.client import Client
+from homeport.installer.clients.values import Gate, Json, Level, Place
+from homeport.installer.plan.files_view import FilesView
 
 PLATFORMS: Final[tuple[Platform, ...]] = ("linux", "darwin", "win32")
 
@@ -144,3 +147,38 @@ class MadeDisk:
 
     def tracked(self, path: PurePath) -> bool:
         return path in self._tracked
+
+
+class Machine(NamedTuple):
+    """What a client's facts are asked with. Paths are answered as strings, below the home as `~/...`."""
+
+    environment: Environment
+    disk: MadeDisk
+    view: FilesView
+
+    def target(self, client: Client, level: Level = "user") -> Place:
+        return client.target(level, self.environment, self.disk, self.view)
+
+    def file(self, client: Client, level: Level = "user") -> str:
+        return self.short(self.target(client, level).file)
+
+    def layers(self, client: Client) -> list[tuple[str, str]]:
+        """Level and file of every place, weakest first."""
+        return [
+            (place.level, self.short(place.file)) for place in client.layers(self.environment, self.disk, self.view)
+        ]
+
+    def gates(self, client: Client, place: Place, entry: Json = None, name: str = "rota") -> tuple[Gate, ...]:
+        return client.gates(name, entry, place, self.environment, self.disk, self.view)
+
+    def short(self, path: PurePath) -> str:
+        text = str(path).replace("\\", "/")
+        home = str(self.environment.home).replace("\\", "/")
+        return "~" + text.removeprefix(home) if text == home or text.startswith(home + "/") else text
+
+
+def make_machine(platform: Platform = "linux", things: Mapping[str, Thing] | None = None, **changes: Any) -> Machine:
+    """make_environment and MadeDisk together."""
+    environment = make_environment(platform, **changes)
+    disk = MadeDisk(environment, things)
+    return Machine(environment, disk, FilesView(disk))
