@@ -62,6 +62,27 @@ remote = st.builds(Remote, commands, pairs, st.sampled_from(["http", "sse"]))
 servers: st.SearchStrategy[Server] = stdio | remote
 
 
+WORDS = [
+    "command",
+    "args",
+    "env",
+    "environment",
+    "env_vars",
+    "url",
+    "headers",
+    "type",
+    "http_headers",
+    "cwd",
+    "enabled",
+]
+WORDS += ["env_http_headers", "bearer_token_env_var", "disabled"]
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=3), inner),
+    max_leaves=12,
+)
+
+
 def places(name: str) -> list[Place]:
     contents = {"~/.config/muse/settings.json": b'{"schema_version":1,"mcpServers":{}}'}
     found = []
@@ -134,10 +155,7 @@ def test_what_is_no_entry_runs_nothing(name: str, entry: object) -> None:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-@given(entry=st.recursive(st.none() | st.booleans() | st.integers() | st.text(), lambda inner: st.lists(inner) | st.dictionaries(
-    st.sampled_from(["command", "args", "env", "environment", "env_vars", "url", "headers", "type", "http_headers",
-                     "env_http_headers", "bearer_token_env_var", "cwd", "enabled", "disabled"]) | st.text(max_size=3), inner),
-    max_leaves=12))  # fmt: skip
+@given(entry=values)
 def test_any_value_in_a_file_is_read_without_a_fault(name: str, entry: Any) -> None:
     machine, client = make_machine(), CLIENTS[name]
     client.server(entry)

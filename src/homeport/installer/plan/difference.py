@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from difflib import unified_diff as _unified_diff
+from io import BytesIO
 
 from homeport.installer.plan.files_view import WriteFile
 
@@ -14,8 +15,9 @@ _HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
 
 def unified_diff(step: WriteFile) -> Iterator[str]:
     """The lines of `diff -u`, each with its line end; a last line without one is marked as `diff` marks it."""
-    before = (step.before or b"").splitlines(keepends=True)
-    after = (step.after or b"").splitlines(keepends=True)
+    # Lines as diff has them, which end at \n alone.
+    before = BytesIO(step.before or b"").readlines()
+    after = BytesIO(step.after or b"").readlines()
     start = 0
     while start < min(len(before), len(after)) and before[start] == after[start]:
         start += 1

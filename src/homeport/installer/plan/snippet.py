@@ -91,7 +91,7 @@ def _entries(data: Json) -> Iterator[tuple[str | None, dict[str, Json]]]:
 def _is_entry(value: dict[str, Json]) -> bool:
     command = value.get("command", value.get("cmd"))
     is_command = (isinstance(command, (str, list)) and bool(command)) or (
-        isinstance(command, dict) and "path" in command
+        isinstance(command, dict) and isinstance(command.get("path"), str) and bool(command["path"])
     )
     return is_command or any(isinstance(value.get(key), str) for key in _URL_KEYS)
 
