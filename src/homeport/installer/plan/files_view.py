@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from homeport.errors import HomeportError
 from homeport.installer.clients.values import Dialect, Json, KeyPath, Reader
-from homeport.installer.edit.document import Document
+from homeport.installer.edit.document import Document, Member
 from homeport.installer.plan.splices import Splice, splices
 
 
@@ -70,6 +70,14 @@ class FilesView:
             except HomeportError as error:
                 raise error.in_file(path) from error
         return self._documents[key]
+
+    def find(self, path: PurePath, dialect: Dialect, key: KeyPath) -> Member | None:
+        """The member at `key` of the file as planned. Raises HomeportError of the editor with the file named."""
+        document = self.document(path, dialect)
+        try:
+            return document.find(key)
+        except HomeportError as error:
+            raise error.in_file(path) from error
 
     def put(self, path: PurePath, after: bytes | None, mode: int, client_lock: PurePath | None = None) -> None:
         real = self.reader.real(path)

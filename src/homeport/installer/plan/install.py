@@ -145,8 +145,7 @@ def _name_notes(name: str) -> tuple[str, ...]:
 def _described(row: Row, bench: Bench, place: Place, entry: Entry, server: Server, notes: tuple[str, ...]) -> Row:
     client = bench.client
     path = (*place.container, row.name)
-    absent = bench.reader.read(place.file) is None if bench.reader.is_file(place.file) else True
-    beginning = dict(place.beginning) if absent else None
+    beginning = None if bench.reader.is_file(place.file) else dict(place.beginning)
     apply_command = client.apply_command(row.name, server) if place.owner else None
     remove_command = client.remove_command(row.name) if place.owner else None
     return row._replace(
@@ -201,8 +200,7 @@ def _through_the_client(
             f"{bench.client.LABEL}'s own command has no option for all of this registration",
             "say --via file",
         )
-    document = bench.view.document(place.file, place.dialect)
-    member = document.find((*place.container, row.name))
+    member = bench.view.find(place.file, place.dialect, (*place.container, row.name))
     _refuse_foreign(bench, registration, request, place, member, row)
     if member is None:
         return row._replace(outcome="created"), []
@@ -234,7 +232,7 @@ def _edit(
 ) -> tuple[Row, EntryChange | None]:
     path = (*place.container, registration.name)
     file = str(bench.reader.real(place.file))
-    member = document.find(path)
+    member = bench.view.find(place.file, place.dialect, path)
     ours = _refuse_foreign(bench, registration, request, place, member, row)
     known = bench.history.last(file, path)
     try:

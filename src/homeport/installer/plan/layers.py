@@ -23,7 +23,7 @@ def settle(
     notes: list[str] = []
     for other in _others(bench, place, registration.name):
         try:
-            member = bench.view.document(other.file, other.dialect).find((*other.container, registration.name))
+            member = bench.view.find(other.file, other.dialect, (*other.container, registration.name))
         except HomeportError as error:
             notes.append(f"not looked at for entries of this name: {error.message}")
             continue

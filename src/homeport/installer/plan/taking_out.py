@@ -21,12 +21,11 @@ def take_out(view: FilesView, place: Place, name: str, history: History) -> Entr
     before us, and holds nothing but what we began it with, goes or becomes blank again.
     """
     path = (*place.container, name)
-    document = view.document(place.file, place.dialect)
-    member = document.find(path)
+    member = view.find(place.file, place.dialect, path)
     if member is None:
         return None
     file = str(view.reader.real(place.file))
-    source = document.source
+    source = view.document(place.file, place.dialect).source
     rewound = _rewind(source, history.by_file.get(file, ()), history.of(file, path))
     after = rewound[0] if rewound else _structurally(view, place, name, history, file)
     put(view, place, after)

@@ -94,7 +94,7 @@ def _undo_file(
 def _undo_entry(view: FilesView, client: str, file: FileUndo, change: EntryChange) -> None:
     """Raises HomeportError: undo_refused, where the entry is no longer what we left."""
     document = view.document(file.path, change.dialect)
-    member = document.find(change.path)
+    member = view.find(file.path, change.dialect, change.path)
     present = None if member is None else member.value
     if not _still_as_left(client, present, change):
         what = "is gone" if member is None else "runs something else by now"

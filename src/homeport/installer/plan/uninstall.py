@@ -78,7 +78,7 @@ def _stands(bench: Bench, place: Place, request: UninstallRequest) -> bool:
 
     Raises HomeportError: foreign_entry, where the target itself holds one that is not ours.
     """
-    member = bench.view.document(place.file, place.dialect).find((*place.container, request.name))
+    member = bench.view.find(place.file, place.dialect, (*place.container, request.name))
     if member is None:
         return False
     known = bench.history.last(str(bench.reader.real(place.file)), member.path)
