@@ -47,7 +47,13 @@ def _plan_level(bench: Bench, request: UninstallRequest, level: Level, row: Row)
     command = bench.client.remove_command(row.name) if place.owner else None
     row = row._replace(place=place, apply_command=None if command is None else tuple(command))
     places = _places(bench, place, request, level)
-    standing = [one for one in places if _stands(bench, one, request)]
+    standing = [one for one in places[:1] if _stands(bench, one, request)]
+    for other in places[1:]:
+        try:
+            standing += [other] if _stands(bench, other, request) else []
+        except HomeportError as error:
+            # The target alone decides; what stands beside it is left and told.
+            row = row._replace(notes=(*row.notes, f"left as it is: {error.message}"))
     if not standing:
         return row._replace(outcome="absent"), []
     if request.writes and place.owner and request.via is None and any(one.owner for one in standing):
@@ -76,7 +82,7 @@ def _places(bench: Bench, place: Place, request: UninstallRequest, level: Level)
 def _stands(bench: Bench, place: Place, request: UninstallRequest) -> bool:
     """Whether an entry of the name is there to take out.
 
-    Raises HomeportError: foreign_entry, where the target itself holds one that is not ours.
+    Raises HomeportError: foreign_entry, where it is not ours; and what the editor says of the file.
     """
     member = bench.view.find(place.file, place.dialect, (*place.container, request.name))
     if member is None:
