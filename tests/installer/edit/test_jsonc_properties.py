@@ -11,8 +11,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
-from homeport.installer.clients.values import Dialect as JsonDialect
-from homeport.installer.edit.json_scan import without_comments
+from homeport.installer.edit.json_grammar import JsonDialect
+from homeport.installer.edit.json_value import without_comments
 from homeport.installer.edit.jsonc import open_json
 from tests.installer.edit.json_documents import documents
 
@@ -23,7 +23,7 @@ ENTRIES = st.sampled_from([ENTRY, {"command": "x"}, {"type": "local", "command":
 
 def parsed(source: bytes) -> Any:
     """By the standard library alone, numbers as they are spelled."""
-    return json.loads(without_comments(source.decode("utf-8-sig")), parse_int=str, parse_float=str)
+    return json.loads(without_comments(source.removeprefix(b"\xef\xbb\xbf")), parse_int=str, parse_float=str)
 
 
 def each_dialect(check: Any) -> Any:

@@ -1,6 +1,9 @@
-"""Where everything stands in a JSON or JSONC file: spans of members, found without holding the values.
+"""The tokenizer of both dialects: it judges a whole file and says where the members of an object stand.
 
-Offsets are bytes: the text is the file read as Latin-1, one character a byte, since JSON's own syntax is ASCII.
+Nothing is kept of a value but where it ends. The standard decoder, which is written in C, leaps over lists and objects
+that are plain JSON and fit a window of a sixteenth of the file; what it decoded is dropped at once, so memory stays
+small. Where it fails (too long, too deep, a comment, a mistake) the loop here goes in, one bracket at a time with a
+stack of its own, and says exactly what is wrong and where.
 """
 
 from __future__ import annotations
@@ -8,321 +11,283 @@ from __future__ import annotations
 import codecs
 import json
 import re
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any, Final
+from array import array
+from collections.abc import Collection, Iterator
+from functools import cache
+from typing import Final, NamedTuple, NoReturn
 
-from homeport.errors import HomeportError
-
-BOM: Final = b"\xef\xbb\xbf"
-LARGEST_BYTES: Final = 256 * 1024 * 1024
-
-_SPACE: Final = re.compile(r"[ \t\r\n]*+")
-_SPACE_AND_COMMENTS: Final = re.compile(r"(?:[ \t\r\n]++|//[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+")
-_STRING: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+"')
-_STRING_START: Final = re.compile(r'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
-_SCALAR: Final = re.compile(
-    r"(?:-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?|true|false|null)(?![A-Za-z0-9_.+-])"
+from homeport.installer.edit.document import KeyPath
+from homeport.installer.edit.json_grammar import BLANK, SCALAR, WHITE, Grammar, JsonDialect
+from homeport.installer.edit.json_refusals import (
+    bad_scalar,
+    bad_string,
+    trailing_comma,
+    trailing_data,
+    unexpected,
+    wrong_shape,
 )
-_MARKER: Final = re.compile(r"^(?:<{7}(?: .*)?|={7}|>{7}(?: .*)?|\|{7}(?: .*)?)\r?$", re.MULTILINE)
-_CHUNK_BYTES: Final = 1 << 20
+
+Interest = dict[str, "Interest"]
+"""Keys somebody will look for, level by level."""
+
+_SMALLEST_WINDOW_CHARS: Final = 65_536
+_MISSES: Final = 8
+_DECODABLE_DEPTH: Final = 500  # levels; far fewer than make the decoder in C give up
 
 
-@dataclass(slots=True)
-class Span:
-    """One member: key_start and key_end with its quotes, start and end of its value, the comma behind it or -1."""
+class Slot(NamedTuple):
+    """A member by its offsets: its key, its value, and behind its value."""
 
-    key_start: int
-    key_end: int
+    key: int
     start: int
     end: int
-    comma: int = -1
 
 
-@dataclass(slots=True)
-class Object:
-    """An object: the offset of its brace, the offset behind the closing one, and its members."""
+class Container(NamedTuple):
+    """An object by the offsets of its opening brace and behind its closing one, and three for each member."""
 
     start: int
-    end: int = -1
-    members: list[Span] = field(default_factory=list)
+    end: int
+    spans: array[int]
+
+    @property
+    def size(self) -> int:
+        return len(self.spans) // 3
+
+    def slot(self, index: int) -> Slot:
+        first = 3 * (index % self.size)
+        return Slot(*self.spans[first : first + 3])
+
+    def before(self, slot: Slot) -> int:
+        """Behind the value of the member before `slot`, or behind the opening brace."""
+        index = self.spans.index(slot.key)
+        return self.spans[index - 1] if index else self.start + 1
+
+    def slots(self) -> Iterator[Slot]:
+        return (self.slot(index) for index in range(self.size))
 
 
-class Trouble(Exception):
-    """What is wrong and where, before line and column are counted."""
-
-    def __init__(self, code: str, message: str, at: int, hint: str | None = None) -> None:
-        super().__init__(message)
-        self.code, self.message, self.at, self.hint = code, message, at, hint
+_SCALAR: Final = re.compile(SCALAR)
 
 
-def refuse_constant(word: str) -> Any:
-    raise ValueError(word)
+@cache
+def _grammar(dialect: JsonDialect) -> Grammar:
+    return Grammar(WHITE if dialect == "json" else BLANK)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(name)
+
+
+# Numbers become their length: small integers that exist already, for any number of digits.
+_DECODER: Final = json.JSONDecoder(parse_int=len, parse_float=len, parse_constant=_no_constant)
+
+
+def interest_in(paths: Collection[KeyPath]) -> Interest:
+    interest: Interest = {}
+    for path in paths:
+        level = interest
+        for key in path:
+            level = level.setdefault(key, {})
+    return interest
 
 
 class Scanner:
-    """Reads one file. is_jsonc: comments and trailing commas are part of the dialect."""
+    """One file in one dialect. Every method takes and gives offsets of the bytes.
 
-    def __init__(self, source: bytes, *, is_jsonc: bool) -> None:
-        if len(source) > LARGEST_BYTES:
-            raise HomeportError(
-                "file_too_large", f"{len(source)} bytes are more than the {LARGEST_BYTES} that Homeport edits"
-            )
-        check_utf8(source)
+    containers: the objects read so far, by the offset of their opening brace.
+    Raises HomeportError: malformed_file, client_cannot_read, wrong_shape; details line and column.
+    """
+
+    def __init__(self, source: bytes, dialect: JsonDialect) -> None:
         self.source = source
-        self.is_jsonc = is_jsonc
-        self.text = source.decode("latin-1")
-        self.begin = len(BOM) if source.startswith(BOM) else 0
-        # Numbers stay as they are spelled: 1E400 and integers of 5,000 digits are other people's business.
-        decoder = json.JSONDecoder(parse_int=str, parse_float=str, parse_constant=refuse_constant)
-        self._scan_once: Callable[[str, int], tuple[Any, int]] = decoder.scan_once  # type: ignore[attr-defined]  # C scanner, not in the stubs
+        self.strict = dialect == "json"
+        self.containers: dict[int, Container] = {}
+        self._grammar = _grammar(dialect)
+        self._leaps = _Leaps(source)
 
-    def root(self) -> Object | None:
-        """The root's brace, its members not read yet; None for a file with nothing in it."""
-        at = self.space(self.begin)
-        if at == len(self.text):
+    def whole(self, start: int, interest: Interest) -> Container:
+        """Judge everything from `start` to the end, and give the object at the root."""
+        at = self.blank(start)
+        is_object = self.source.startswith(b"{", at)
+        end = self.container(at, interest).end if is_object else self.value_end(at)
+        behind = self.blank(end)
+        if behind < len(self.source):
+            raise trailing_data(self.source, behind, self.strict)
+        if not is_object:
+            raise wrong_shape(self.source, at, ())
+        return self.containers[at]
+
+    def container(self, at: int, interest: Interest | None = None) -> Container:
+        """The object that begins at `at`; objects in it that `interest` leads to are read too."""
+        if at in self.containers:
+            return self.containers[at]
+        start = at
+        spans = array("I")
+        at, closed = self._first(at, b"}")
+        while not closed:
+            key = at
+            name, at = self._head(at)
+            inner = interest.get(self.unescaped(name)) if interest else None
+            if inner is not None and self.source.startswith(b"{", at):
+                end = self.container(at, inner).end
+            else:
+                end = self.value_end(at)
+            spans.extend((key, at, end))
+            at, closed = self._next(end, b"}")
+        self.containers[start] = Container(start, at, spans)
+        return self.containers[start]
+
+    def value_end(self, at: int) -> int:
+        """Behind the value at `at`, whatever it is and however deep."""
+        closers = bytearray()
+        while True:
+            end = self._atom_end(at, len(closers))
+            if end is None:
+                closers += b"}" if self.source.startswith(b"{", at) else b"]"
+                at, closed = self._first(at, bytes(closers[-1:]))
+            elif not closers:
+                return end
+            else:
+                at, closed = self._next(end, bytes(closers[-1:]))
+            while True:
+                if closed:
+                    closers.pop()
+                    if not closers:
+                        return at
+                    at, closed = self._next(at, bytes(closers[-1:]))
+                else:
+                    at, closed = self._value(at, bytes(closers[-1:]))
+                    if not closed:
+                        break
+
+    def members_named(self, container: Container, key: str) -> list[Slot]:
+        """The members of an object under one key: none, one, or where the file is wrong more."""
+        spelled = json.dumps(key, ensure_ascii=False).encode("utf-8", "surrogatepass")
+        spans = container.spans
+        return [
+            Slot(at, start, end)
+            for at, start, end in zip(spans[::3], spans[1::3], spans[2::3], strict=True)
+            # Most keys have one spelling; one with a backslash may say the same in another.
+            if self.source.startswith(spelled, at)
+            or (b"\\" in self.source[at:start] and self.key(Slot(at, start, end)) == key)
+        ]
+
+    def key(self, slot: Slot) -> str:
+        return self.unescaped(self._head(slot.key)[0])
+
+    def unescaped(self, name: bytes) -> str:
+        """What a string of the file, with its quotes, says."""
+        said: str = json.loads(name) if b"\\" in name else name[1:-1].decode()
+        return said
+
+    def blank(self, at: int) -> int:
+        """Behind white space and, where the dialect has them, comments."""
+        found = self._grammar.blank.match(self.source, at)
+        return found.end() if found else at
+
+    def _first(self, at: int, closer: bytes) -> tuple[int, bool]:
+        """From an opening bracket to the first item, or behind the closer if there is none."""
+        at = self.blank(at + 1)
+        return (at + 1, True) if self.source.startswith(closer, at) else (at, False)
+
+    def _next(self, at: int, closer: bytes) -> tuple[int, bool]:
+        """From the end of an item to the next one, or behind the closer."""
+        at = self.blank(at)
+        there = self.source[at : at + 1]
+        if there == closer:
+            return at + 1, True
+        if there != b",":
+            raise unexpected(self.source, at, self.strict, f"a comma or '{closer.decode()}'")
+        return self._behind_comma(at, self.blank(at + 1), closer)
+
+    def _behind_comma(self, comma: int, at: int, closer: bytes) -> tuple[int, bool]:
+        if not self.source.startswith(closer, at):
+            return at, False
+        if self.strict:
+            raise trailing_comma(self.source, comma)
+        return at + 1, True
+
+    def _value(self, at: int, closer: bytes) -> tuple[int, bool]:
+        """From an item to its value, leaping over a run of scalars and their commas."""
+        run = self._grammar.runs[closer].match(self.source, at)
+        if run and run.end() > at:
+            at, closed = self._behind_comma(self.source.rfind(b",", at, run.end()), run.end(), closer)
+            if closed:
+                return at, True
+        return (self._head(at)[1], False) if closer == b"}" else (at, False)
+
+    def _head(self, at: int) -> tuple[bytes, int]:
+        """The spelling of the key at `at`, and where its value begins."""
+        found = self._grammar.head.match(self.source, at)
+        if found is None:
+            self._refuse_head(at)
+        return found[1], found.end()
+
+    def _refuse_head(self, at: int) -> NoReturn:
+        if not self.source.startswith(b'"', at):
+            raise unexpected(self.source, at, self.strict, "a key in double quotes")
+        name = _SCALAR.match(self.source, at)
+        if name is None:
+            raise bad_string(self.source, at)
+        raise unexpected(self.source, self.blank(name.end()), self.strict, "a colon")
+
+    def _atom_end(self, at: int, depth: int) -> int | None:
+        """Behind the value at `at`; None for a list or object that has to be walked into."""
+        if self.source.startswith((b"{", b"["), at):
+            return self._leaps.over(at, depth)
+        found = _SCALAR.match(self.source, at)
+        if found is None:
+            raise bad_scalar(self.source, at, self.strict)
+        return found.end()
+
+
+class _Leaps:
+    """Leaps over lists and objects with the standard decoder, and keeps the cost of those that fail linear.
+
+    A failed leap has judged the file up to some place already. After a few of them within such a stretch, the loop
+    walks to its end before another is tried; after one that met too many levels, it walks that many levels down.
+    """
+
+    def __init__(self, source: bytes) -> None:
+        self._view = memoryview(source)
+        self._size = max(_SMALLEST_WINDOW_CHARS, len(source) // 16)
+        self._window = ""
+        self._base = 0
+        self._failed_at = 0
+        self._misses = 0
+        self._walk_until = 0
+        self._deep_from = 0
+        self._walk_depth = 0
+
+    def over(self, at: int, depth: int) -> int | None:
+        """Behind the list or object at `at`, or None."""
+        if depth <= self._deep_from:  # out of the one that was too deep
+            self._walk_depth = 0
+        if at < self._walk_until or depth < self._walk_depth:
             return None
-        if self.text[at] != "{":
-            self.skip(at)
-            raise Trouble("wrong_shape", "the file holds something other than an object", at)
-        return Object(at)
-
-    def finish(self, at: int) -> None:
-        """Nothing but space may follow the root."""
-        at = self.space(at)
-        if at != len(self.text):
-            raise Trouble("malformed_file", "more data follows after the end of the first value", at)
-
-    def read_members(self, found: Object, descend: Callable[[Span], Object | None]) -> None:
-        """Fill in an object's members. descend: gives the object to read instead of passing over a member's value."""
-        at = self.space(found.start + 1)
-        if self._is("}", at):
-            found.end = at + 1
-            return
-        while True:
-            span = self._key(at)
-            inner = descend(span) if self._is("{", span.start) else None
-            if inner is not None:
-                self.read_members(inner, lambda one: None)
-                span.end = inner.end
-            else:
-                span.end = self._value_end(span.start)
-            found.members.append(span)
-            at = self.space(span.end)
-            if self._is(",", at):
-                span.comma = at
-                at = self.space(at + 1)
-                if not self._is("}", at):
-                    continue
-                self._refuse_trailing_comma(span.comma)
-            if not self._is("}", at):
-                raise self._expected("a comma or }", at)
-            found.end = at + 1
-            return
-
-    def _is(self, letter: str, at: int) -> bool:
-        return self.text.startswith(letter, at)
-
-    def _key(self, at: int) -> Span:
-        key_end = self._string_end(at, "a key in double quotes")
-        colon = self.space(key_end)
-        if not self._is(":", colon):
-            raise self._expected("a colon", colon)
-        start = self.space(colon + 1)
-        return Span(at, key_end, start, -1)
-
-    def _value_end(self, at: int) -> int:
-        """The offset behind the value at `at`: by the C scanner where the dialect allows, ten times faster."""
-        if not self.is_jsonc:
-            try:
-                return self._scan_once(self.text, at)[1]
-            except (ValueError, StopIteration, RecursionError):
-                # The slow way says where it is wrong, and knows no limit of depth.
-                return self.skip(at)
-        return self.skip(at)
-
-    def space(self, at: int) -> int:
-        """The offset of the next thing that is neither space nor, in JSONC, a comment."""
-        end = (_SPACE_AND_COMMENTS if self.is_jsonc else _SPACE).match(self.text, at).end()  # type: ignore[union-attr]  # both match nothing
-        if self.text.startswith("/*", end) and self.is_jsonc:
-            raise Trouble("malformed_file", "a comment begins here and does not end", end)
-        if self.text.startswith(("//", "/*"), end):
-            raise Trouble(
-                "client_cannot_read",
-                "a comment: the client reads strict JSON and passes over the whole file",
-                end,
-                "take the comment out, then run it again",
-            )
-        return end
-
-    def _refuse_trailing_comma(self, at: int) -> None:
-        if not self.is_jsonc:
-            raise Trouble(
-                "client_cannot_read",
-                "a trailing comma: the client reads strict JSON and passes over the whole file",
-                at,
-                "take the comma out, then run it again",
-            )
-
-    def skip(self, at: int) -> int:
-        """The offset behind the value at `at`, every character of it checked; depth is no limit."""
-        text, opened = self.text, []
-        while True:
-            at = self.space(at)
-            letter = text[at : at + 1]
-            if letter in ("{", "["):
-                close = "}" if letter == "{" else "]"
-                at = self.space(at + 1)
-                if not self._is(close, at):
-                    opened.append(close)
-                    at = self._key(at).start if letter == "{" else at
-                    continue
-                at += 1
-            else:
-                at = self._scalar_end(at)
-            while opened:
-                at = self.space(at)
-                if self._is(opened[-1], at):
-                    opened.pop()
-                    at += 1
-                    continue
-                if not self._is(",", at):
-                    raise self._expected(f"a comma or {opened[-1]}", at)
-                comma, at = at, self.space(at + 1)
-                if self._is(opened[-1], at):
-                    self._refuse_trailing_comma(comma)
-                    continue
-                at = self._key(at).start if opened[-1] == "}" else at
-                break
-            if not opened:
-                return at
-
-    def _scalar_end(self, at: int) -> int:
-        if self._is('"', at):
-            return self._string_end(at, "a value")
-        match = _SCALAR.match(self.text, at)
-        if match is None:
-            raise self._expected("a value", at)
-        return match.end()
-
-    def _string_end(self, at: int, wanted: str) -> int:
-        match = _STRING.match(self.text, at)
-        if match is not None:
-            return match.end()
-        if not self._is('"', at):
-            raise self._expected(wanted, at)
-        stop = _STRING_START.match(self.text, at).end()  # type: ignore[union-attr]  # the quote is there
-        if stop >= len(self.text):
-            raise Trouble("malformed_file", "a string begins here and does not end", at)
-        what = "an unknown escape" if self.text[stop] == "\\" else "a line end or control character inside a string"
-        raise Trouble("malformed_file", what, stop)
-
-    def _expected(self, wanted: str, at: int) -> Trouble:
-        found = (
-            "the end of the file"
-            if at >= len(self.text)
-            else repr(self.source[at : at + 20].decode("utf-8", "replace"))
-        )
-        return Trouble("malformed_file", f"expected {wanted}, found {found}", at)
-
-    def error(self, trouble: Trouble) -> HomeportError:
-        """A trouble with its line and column (from 1, column in characters)."""
-        message, at = trouble.message, trouble.at
-        hint = trouble.hint or "mend the file by hand, or run it without --write to get the fragment"
-        marker = _MARKER.search(self.text) if trouble.code == "malformed_file" else None
-        if marker is not None:
-            message, at = "merge-conflict markers: the file was never merged to its end", marker.start()
-            hint = "settle the conflict first"
-        line, column = self.position(at)
-        return HomeportError(trouble.code, message, hint, {"line": line, "column": column})
-
-    def position(self, at: int) -> tuple[int, int]:
-        line_start = max(self.text.rfind("\n", 0, at) + 1, self.begin)
-        column = len(self.source[line_start:at].decode("utf-8", "replace")) + 1
-        return self.line(at), column
-
-    def line(self, at: int) -> int:
-        return self.text.count("\n", 0, at) + 1
-
-    def key(self, span: Span) -> str:
-        raw = self.source[span.key_start : span.key_end].decode("utf-8")
-        return raw[1:-1] if "\\" not in raw else str(json.loads(raw))
-
-    def value(self, span: Span) -> Any:
-        """A member's value. A number that cannot be held keeps its spelling.
-
-        Raises HomeportError: edit_refused, where it nests deeper than Python reads.
-        """
-        raw = self.source[span.start : span.end].decode("utf-8")
-        plain = without_comments(raw) if self.is_jsonc else raw
+        self._slide(at)
         try:
-            return json.loads(plain, parse_int=_integer, parse_float=_float)
-        except RecursionError as error:
-            line, column = self.position(span.start)
-            raise HomeportError(
-                "edit_refused", "the value nests too deeply to be read", None, {"line": line, "column": column}
-            ) from error
+            return self._base + _DECODER.raw_decode(self._window, at - self._base)[1]
+        except json.JSONDecodeError as error:
+            self._missed(at, self._base + error.pos)
+        except RecursionError:
+            self._deep_from = depth
+            self._walk_depth = depth + _DECODABLE_DEPTH
+        except ValueError:  # a constant that JSON does not have: the walk will meet it
+            self._walk_until = self._base + len(self._window)
+        return None
 
+    def _slide(self, at: int) -> None:
+        end = self._base + len(self._window)
+        if at < self._base or (at + self._size // 2 > end and end < len(self._view)):
+            self._base = at
+            # One character a byte, whatever the bytes are: offsets stay what they are.
+            self._window = codecs.latin_1_decode(self._view[at : at + self._size])[0]
 
-def _integer(digits: str) -> int | str:
-    return int(digits) if len(digits) <= 4000 else digits
-
-
-def _float(spelling: str) -> float | str:
-    number = float(spelling)
-    return spelling if number in (float("inf"), float("-inf")) else number
-
-
-_TOKEN: Final = re.compile(r'"(?:[^"\\]++|\\.)*+"|//[^\n\r]*+|/\*(?:[^*]|\*(?!/))*+\*/|[ \t\r\n]++|[^\s"/]++|/')
-_PUNCTUATED: Final = re.compile(r"[{}\[\],:]|[^{}\[\],:]++")
-
-
-def without_comments(text: str) -> str:
-    """Valid JSONC as strict JSON: comments and trailing commas gone, strings untouched."""
-    words: list[str] = []
-    for match in _TOKEN.finditer(text):
-        token = match[0]
-        if token.startswith('"'):
-            words.append(token)
-        elif not token.startswith("/") and not token.isspace():
-            words += _PUNCTUATED.findall(token)
-    return "".join(
-        word
-        for word, following in zip(words, [*words[1:], ""], strict=True)
-        if word != "," or following not in ("}", "]")
-    )
-
-
-def check_utf8(source: bytes) -> None:
-    """Raises HomeportError: unsupported_encoding, with the first bad byte's place."""
-    for mark, name in (
-        (b"\xff\xfe\x00\x00", "UTF-32"),
-        (b"\x00\x00\xfe\xff", "UTF-32"),
-        (b"\xff\xfe", "UTF-16"),
-        (b"\xfe\xff", "UTF-16"),
-    ):
-        if source.startswith(mark):
-            raise _encoding(f"the file is {name}, and Homeport edits UTF-8", name)
-    if b"\x00" in source[:64]:
-        raise _encoding("the file holds NUL bytes: it is UTF-16 without its mark, or no text", "UTF-16")
-    if source.isascii():
-        return
-    decoder = codecs.getincrementaldecoder("utf-8")()
-    at = 0
-    try:
-        for at in range(0, len(source), _CHUNK_BYTES):
-            decoder.decode(source[at : at + _CHUNK_BYTES], final=at + _CHUNK_BYTES >= len(source))
-    except UnicodeDecodeError as error:
-        bad = at + error.start - (len(error.object) - len(source[at : at + _CHUNK_BYTES]))
-        line = source.count(b"\n", 0, bad) + 1
-        column = len(source[source.rfind(b"\n", 0, bad) + 1 : bad].decode("utf-8", "replace")) + 1
-        raise HomeportError(
-            "unsupported_encoding",
-            "a byte that is not UTF-8",
-            "save the file as UTF-8",
-            {"line": line, "column": column},
-        ) from error
-
-
-def _encoding(message: str, name: str) -> HomeportError:
-    return HomeportError("unsupported_encoding", message, "save the file as UTF-8", {"encoding": name})
+    def _missed(self, at: int, failed_at: int) -> None:
+        self._misses = self._misses + 1 if at < self._failed_at else 1
+        self._failed_at = failed_at
+        if self._misses == _MISSES:
+            self._walk_until = failed_at
+            self._misses = 0

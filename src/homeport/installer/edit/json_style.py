@@ -1,144 +1,130 @@
-"""How a file is laid out, and a value rendered so that it fits in."""
+"""A file's own style around one object: what its neighbours do, then what the objects around it do, then a default."""
 
 from __future__ import annotations
 
-import json
 import re
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
-from homeport.installer.edit.json_scan import Object, Scanner, Span
+from homeport.installer.edit.json_grammar import COMMENT, STRING
+from homeport.installer.edit.json_render import Style
+from homeport.installer.edit.json_scan import Container, Slot
+from homeport.installer.edit.json_source import line_start
 
-_INDENTED_KEY: Final = re.compile(r'^([ \t]+)"', re.MULTILINE)
-_LIST: Final = re.compile(r"\[[^\[\]{}]*?\]")
-_HEAD_CHARS: Final = 65_536
+_NEIGHBOURS: Final = 8  # members looked at on each level, from the last
+_SAMPLE_BYTES: Final = 4096  # of each; a habit shows early
+
+_INDENT: Final = re.compile(rb"[ \t]*+")
+_LINE_BREAK: Final = re.compile(rb"\r\n|\n|\r")
+_INNER_INDENT: Final = re.compile(rb"[\r\n]([ \t]*+)(?![ \t\r\n])")
+_COLON: Final = re.compile(rb"%b([ \t]*+:[ \t]*+)" % STRING)
+_OPENING: Final = re.compile(rb"%b|%b|([\[{])([ \t]*+)([^ \t\]}])" % (STRING, COMMENT))
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
-    """newline: "" where everything stands on one line. unit: one step of indentation. colon, comma: with the space
-    behind them. lists_in_line, objects_in_line: as the neighbours have it. padding: inside a one-line object.
+def style_in(source: bytes, chain: Sequence[Container], replaced: Slot | None = None) -> Style:
+    """The style for a member of the last object of `chain`, which leads there from the root.
+
+    replaced: the member that is to be written anew, the best witness there is.
     """
-
-    newline: str = "\n"
-    unit: str = "  "
-    colon: str = ": "
-    comma: str = ", "
-    lists_in_line: bool = False
-    objects_in_line: bool = False
-    padding: str = " "
-
-    def on_one_line(self) -> Style:
-        return replace(self, newline="")
-
-    def render(self, value: Any, indent: str) -> str:
-        """A value whose first line stands behind its key and whose last line begins with `indent`."""
-        if isinstance(value, dict) and value and not self.objects_in_line and self.newline:
-            inner = indent + self.unit
-            lines = [f"{inner}{quoted(key)}{self.colon}{self.render(item, inner)}" for key, item in value.items()]
-            return "{" + self.newline + f",{self.newline}".join(lines) + self.newline + indent + "}"
-        if isinstance(value, list) and value and not self._list_fits(value):
-            inner = indent + self.unit
-            lines = [inner + self.render(item, inner) for item in value]
-            return "[" + self.newline + f",{self.newline}".join(lines) + self.newline + indent + "]"
-        return self._in_line(value)
-
-    def _list_fits(self, value: list[Any]) -> bool:
-        return self.lists_in_line or self.objects_in_line or not self.newline
-
-    def _in_line(self, value: Any) -> str:
-        if isinstance(value, dict) and value:
-            members = self.comma.join(f"{quoted(key)}{self.colon}{self._in_line(item)}" for key, item in value.items())
-            return "{" + self.padding + members + self.padding + "}"
-        if isinstance(value, list) and value:
-            return "[" + self.comma.join(self._in_line(item) for item in value) + "]"
-        return quoted(value)
-
-
-def quoted(value: Any) -> str:
-    """A scalar or empty container. Characters stay themselves, but for a lone surrogate, which UTF-8 cannot hold."""
-    text = json.dumps(value, ensure_ascii=False)
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return "".join(one if not "\ud800" <= one <= "\udfff" else f"\\u{ord(one):04x}" for one in text)
-    return text
-
-
-def style_near(scanner: Scanner, container: Object | None) -> Style:
-    """The style of a container's members, and where it has none, of the file."""
-    text = scanner.text
-    head = text[:_HEAD_CHARS]
-    style = Style(newline=_newline(text, container.end if container else len(text)), unit=_unit(head))
-    last = container.members[-1] if container and container.members else None
-    if last is None:
-        if not style.newline:
-            spaced = re.search(r'"\s*:( ?)', head)
-            wide = spaced is None or bool(spaced[1])
-            padding = " " if re.search(r"\{ +\S", head) else ""
-            return replace(style, colon=": " if wide else ":", comma=", " if wide else ",", padding=padding)
-        lists = _LIST.findall(head)
-        return replace(style, lists_in_line=bool(lists) and not any("\n" in one for one in lists if one != "[]"))
-    assert container is not None
-    if "\n" not in text[container.start : last.key_start]:
-        style = replace(style, newline="")
-    return _like_neighbour(style, text, container, last)
-
-
-def _like_neighbour(style: Style, text: str, container: Object, last: Span) -> Style:
-    value = text[last.start : last.end]
-    between = text[last.key_end : last.start]
-    colon = between if between.strip() == ":" and "\n" not in between else ": "
-    lists = [
-        one for one in _LIST.findall(text[container.start : container.end][:_HEAD_CHARS]) if one.strip("[] \t\r\n")
-    ]
-    in_line = value.startswith("{") and len(value) > 2 and "\n" not in value and bool(style.newline)
-    padding = " " if re.match(r"\{ +\S", value) else ""
-    compact = not style.newline
-    comma = _comma(text, container) if compact else ", "
-    if compact:
-        colon = colon if colon.strip() == ":" else ": "
-        padding = " " if re.match(r"\{ +\S", text[container.start : container.start + 80]) else ""
-    return replace(
-        style,
-        colon=colon.lstrip() if not colon.startswith(" :") else colon,
-        comma=comma,
-        lists_in_line=bool(lists) and not any("\n" in one for one in lists),
-        objects_in_line=in_line,
-        padding=padding,
+    witnesses = list(_witnesses(source, chain, replaced))
+    colon = _colon(source, chain)
+    opened = [found for witness in witnesses for found in _openings(source, witness)]
+    lists = [found for found in opened if found[0] == b"["]
+    return Style(
+        line_end=line_end_at(source, replaced.start if replaced else chain[-1].end - 1),
+        unit=_unit(source, witnesses),
+        colon=colon,
+        separator=_separator(source, chain[-1], colon),
+        object_padding=_padding([found for found in opened if found[0] == b"{"]),
+        list_padding=_padding(lists),
+        one_line=_objects_in_one_line(source, chain, replaced),
+        one_line_lists=bool(lists) and lists[0][2] not in b"\r\n",
     )
 
 
-def _comma(text: str, container: Object) -> str:
-    """Between two members of a one-line object; with one member, as much space as stands behind its colon."""
-    first = container.members[0]
-    if len(container.members) > 1 and first.comma >= 0:
-        between = text[first.comma + 1 : container.members[1].key_start]
-        return "," + between if not between.strip() else ", "
-    return ", " if text[first.key_end : first.start].endswith(" ") else ","
+def stands_in_one_line(source: bytes, chain: Sequence[Container]) -> bool:
+    """Whether the last object of `chain` puts its members behind one another; an empty one does as those around it."""
+    for container in reversed(chain):
+        if container.size:
+            last = container.slot(-1)
+            before = container.slot(-2).end if container.size > 1 else container.start + 1
+            return not _LINE_BREAK.search(source, before, last.key)
+    return False
 
 
-def _newline(text: str, at: int) -> str:
-    """The line end nearest before `at`; "" for a file that has none but the last, and more than braces in it."""
-    end = text.rfind("\n", 0, max(at - 1, 0))
-    if end < 0:
-        end = text.find("\n")
-        if end < 0 or not text[end:].strip():
-            return "" if len(text.strip().strip("{}").strip()) else ("\r\n" if text[end - 1 : end] == "\r" else "\n")
-    return "\r\n" if text[end - 1 : end] == "\r" else "\n"
+def indent_at(source: bytes, offset: int) -> str:
+    """The indentation of the line of `offset`."""
+    found = _INDENT.match(source, line_start(source, offset))
+    return found[0].decode() if found else ""
 
 
-def _unit(head: str) -> str:
-    found = _INDENTED_KEY.search(head)
-    if found is None:
-        return "  "
-    return "\t" if found[1].startswith("\t") else found[1]
+def line_end_at(source: bytes, offset: int) -> str:
+    """The line end nearest before `offset`, or else behind it; a line feed where there is none."""
+    start = line_start(source, offset)
+    if start and source[start - 1] in b"\r\n":
+        return "\r\n" if source.endswith(b"\r\n", 0, start) else chr(source[start - 1])
+    feed, carriage = source.find(b"\n", offset), source.find(b"\r", offset)
+    if carriage < 0 or -1 < feed < carriage:
+        return "\n"
+    return "\r\n" if feed == carriage + 1 else "\r"
 
 
-def indent_of(text: str, at: int) -> str:
-    """The white space that begins the line of `at`."""
-    start = text.rfind("\n", 0, at) + 1
-    end = start
-    while end < at and text[end] in " \t":
-        end += 1
-    return text[start:end]
+def _witnesses(source: bytes, chain: Sequence[Container], replaced: Slot | None) -> Iterator[tuple[int, int]]:
+    """Spans of lists and objects that show habits, the most telling first."""
+    for slot in _members(chain[-1], replaced):
+        if source[slot.start] in b"{[":
+            yield slot.start, min(slot.end, slot.start + _SAMPLE_BYTES)
+    for container in reversed(chain):
+        yield container.start, min(container.end, container.start + _SAMPLE_BYTES)
+
+
+def _members(container: Container, replaced: Slot | None) -> Iterator[Slot]:
+    if replaced:
+        yield replaced
+    for index in range(container.size - 1, max(container.size - 1 - _NEIGHBOURS, -1), -1):
+        yield container.slot(index)
+
+
+def _openings(source: bytes, witness: tuple[int, int]) -> Iterator[tuple[bytes, bytes, bytes]]:
+    """Each bracket that holds something: which, the blanks behind it and what follows these."""
+    for found in _OPENING.finditer(source, *witness):
+        if found[1]:
+            yield found[1], found[2], found[3]
+
+
+def _padding(openings: Sequence[tuple[bytes, bytes, bytes]]) -> str:
+    return next((blanks.decode() for _, blanks, then in openings if then not in b"\r\n"), "")
+
+
+def _objects_in_one_line(source: bytes, chain: Sequence[Container], replaced: Slot | None) -> bool:
+    """As the value replaced, else as the nearest neighbour that is an object with members, else as the container."""
+    for slot in _members(chain[-1], replaced):
+        sample = source[slot.start : min(slot.end, slot.start + _SAMPLE_BYTES)]
+        if sample.startswith(b"{") and sample[1:].strip(b" \t\r\n") != b"}":
+            return not _LINE_BREAK.search(sample)
+    return stands_in_one_line(source, chain)
+
+
+def _unit(source: bytes, witnesses: Sequence[tuple[int, int]]) -> str:
+    for start, end in witnesses:
+        found = _INNER_INDENT.search(source, start, end)
+        inner, outer = found[1].decode() if found else "", indent_at(source, start)
+        if len(inner) > len(outer) and inner.startswith(outer):
+            return inner[len(outer) :]
+    return "  "
+
+
+def _colon(source: bytes, chain: Sequence[Container]) -> str:
+    for container in reversed(chain):
+        if container.size:
+            found = _COLON.match(source, container.slot(-1).key)
+            return found[1].decode() if found else ": "
+    return ": "
+
+
+def _separator(source: bytes, container: Container, colon: str) -> str:
+    if container.size > 1:
+        between = source[container.slot(-2).end : container.slot(-1).key]
+        if between.startswith(b",") and not between[1:].strip(b" \t"):
+            return between.decode()
+    return ", " if colon.endswith((" ", "\t")) else ","
