@@ -313,6 +313,20 @@ def test_a_file_that_muse_refuses_as_a_whole_is_not_added_to(content: bytes, cod
     assert Planned("muse-code", {"~/.config/muse/settings.json": content}).install().code == code
 
 
+def test_a_word_that_muse_rejects_beside_ours_goes() -> None:
+    file = "~/.config/muse/settings.json"
+    entry = {"type": "stdio", "command": "homeport", "required": True}
+    planned = Planned(
+        "muse-code", {file: json.dumps({"schema_version": 1, "mcp_servers": {"homeport": entry}}).encode()}
+    )
+    assert planned.install().documents[file]["mcp_servers"]["homeport"] == {
+        "command": "/opt/py/bin/python",
+        "required": True,
+        "transport": "stdio",
+        "args": ["-m", "homeport", "serve"],
+    }
+
+
 @pytest.mark.parametrize(("level", "mode"), [("user", 0o600), ("project", 0o644)])
 def test_a_new_file_is_private_in_a_home_and_readable_in_a_project(level: str, mode: int) -> None:
     (step,) = Planned("cursor", {".cursor": "a folder"}).install(level=level).plan.steps

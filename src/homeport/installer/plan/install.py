@@ -240,7 +240,13 @@ def _edit(
             after, outcome = document.set(path, entry.value, place.beginning), "created"
         elif ours:
             after = merging.merged(
-                document, path, member.value, entry.value, known.entry if known else None, bench.client.REWRITES
+                document,
+                path,
+                member.value,
+                entry.value,
+                known.entry if known else None,
+                bench.client.REWRITES,
+                bench.client.CLASHING_KEYS,
             )
             outcome = "unchanged" if after is document.source else "updated"
         else:

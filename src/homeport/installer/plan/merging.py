@@ -21,11 +21,13 @@ def merged(
     wanted: dict[str, Json],
     written: Json,
     rewrites: frozenset[str],
+    clashing: tuple[frozenset[str], ...] = (),
 ) -> bytes:
     """New bytes in which the entry at `path` is what `wanted` asks; the very same object where it is already.
 
     present: the entry as it stands. written: as we wrote it last, None where the journal does not know.
     rewrites: keys whose absence is the client's own doing and therefore no difference.
+    clashing: keys of which the client rejects two in one entry: what stands against one we want goes.
     """
     if not isinstance(present, dict):
         return document.set(path, wanted)
@@ -40,7 +42,10 @@ def merged(
         elif not _equal(present[key], value):
             changes[key] = value
     other = _REMOTE_KEYS if "command" in wanted else _STDIO_KEYS
-    dropped = frozenset(key for key in present if key not in wanted and (key in earlier or key in other))
+    against = {key for keys in clashing if keys & wanted.keys() for key in keys}
+    dropped = frozenset(
+        key for key in present if key not in wanted and (key in earlier or key in other or key in against)
+    )
     if not changes and not dropped:
         return document.source
     return document.update(path, changes, dropped)
