@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path, PurePosixPath
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from homeport.installer.plan.difference import unified_diff
@@ -32,6 +32,7 @@ def patched(before: bytes, diff: str, folder: Path) -> bytes:
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(before=files, after=files)
+@example(before=b"a\na\na\nb\na\na\nb\na\na", after=b"a\na\nb\na\na\nb\na\nb\na\na")
 def test_patch_makes_the_new_file_of_the_old(before: bytes, after: bytes, tmp_path: Path) -> None:
     if before != after:
         assert patched(before, shown(before, after), tmp_path) == after

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from difflib import unified_diff as _unified_diff
+from difflib import SequenceMatcher
 from io import BytesIO
+from typing import Final, Literal
 
 from homeport.installer.plan.files_view import WriteFile
 
-_CONTEXT_LINES = 3
-_HUNK = re.compile(r"^@@ -(\d+)(,\d+)? \+(\d+)(,\d+)? @@")
+_CONTEXT_LINES: Final = 3
+_Opcode = tuple[Literal["replace", "delete", "insert", "equal"], int, int, int, int]
 
 
 def unified_diff(step: WriteFile) -> Iterator[str]:
@@ -18,34 +18,50 @@ def unified_diff(step: WriteFile) -> Iterator[str]:
     # Lines as diff has them, which end at \n alone.
     before = BytesIO(step.before or b"").readlines()
     after = BytesIO(step.after or b"").readlines()
-    start = 0
-    while start < min(len(before), len(after)) and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < min(len(before), len(after)) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    first = max(0, start - _CONTEXT_LINES)
-    last = max(0, end - _CONTEXT_LINES)
-    old = [line.decode("utf-8", "replace") for line in before[first : len(before) - last]]
-    new = [line.decode("utf-8", "replace") for line in after[first : len(after) - last]]
     yield f"--- {step.path if step.before is not None else '/dev/null'}\n"
     yield f"+++ {step.path if step.after is not None else '/dev/null'}\n"
-    for index, line in enumerate(_unified_diff(old, new, n=_CONTEXT_LINES)):
-        if index < 2:
-            continue
-        yield from _whole(_moved(line, first))
+    for group in _BetweenEqualEnds(before, after).get_grouped_opcodes(_CONTEXT_LINES):
+        _, first_old, _, first_new, _ = group[0]
+        _, _, last_old, _, last_new = group[-1]
+        yield f"@@ -{_range(first_old, last_old)} +{_range(first_new, last_new)} @@\n"
+        for tag, a, b, c, d in group:
+            if tag == "equal":
+                yield from _signed(" ", before[a:b])
+            else:
+                yield from _signed("-", before[a:b])
+                yield from _signed("+", after[c:d])
 
 
-def _moved(line: str, first: int) -> str:
-    """A hunk's header with line numbers of the whole file."""
-    return _HUNK.sub(
-        lambda hunk: f"@@ -{int(hunk[1]) + first}{hunk[2] or ''} +{int(hunk[3]) + first}{hunk[4] or ''} @@", line
-    )
+class _BetweenEqualEnds(SequenceMatcher[bytes]):
+    """Compares only what lies between the equal ends, which stay whole: a hunk then never ends too early for `patch`."""
+
+    def __init__(self, before: list[bytes], after: list[bytes]) -> None:
+        start, shorter = 0, min(len(before), len(after))
+        while start < shorter and before[start] == after[start]:
+            start += 1
+        end = 0
+        while end < shorter - start and before[-1 - end] == after[-1 - end]:
+            end += 1
+        self._start, self._old, self._new, self._end = start, len(before), len(after), end
+        super().__init__(None, before[start : len(before) - end], after[start : len(after) - end])
+
+    def get_opcodes(self) -> list[_Opcode]:
+        start, old, new = self._start, self._old - self._end, self._new - self._end
+        middle: list[_Opcode] = [
+            (tag, a + start, b + start, c + start, d + start) for tag, a, b, c, d in super().get_opcodes()
+        ]
+        first: list[_Opcode] = [("equal", 0, start, 0, start)] if start else []
+        last: list[_Opcode] = [("equal", old, self._old, new, self._new)] if self._end else []
+        return first + middle + last
 
 
-def _whole(line: str) -> Iterator[str]:
-    if line.endswith("\n"):
-        yield line
-    else:
-        yield line + "\n"
-        yield "\\ No newline at end of file\n"
+def _range(first: int, last: int) -> str:
+    """Lines from 1; a length of one is left out, and an empty range names the line before it."""
+    length = last - first
+    return f"{first + 1}" if length == 1 else f"{first + bool(length)},{length}"
+
+
+def _signed(sign: str, lines: list[bytes]) -> Iterator[str]:
+    for line in lines:
+        text = sign + line.decode("utf-8", "replace")
+        yield text if text.endswith("\n") else f"{text}\n\\ No newline at end of file\n"
