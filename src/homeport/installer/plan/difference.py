@@ -33,7 +33,7 @@ def unified_diff(step: WriteFile) -> Iterator[str]:
 
 
 class _BetweenEqualEnds(SequenceMatcher[bytes]):
-    """Compares only what lies between the equal ends, which stay whole: a hunk then never ends too early for `patch`."""
+    """Compares what lies between the equal ends alone; those stay whole, so that no hunk ends too early for `patch`."""
 
     def __init__(self, before: list[bytes], after: list[bytes]) -> None:
         start, shorter = 0, min(len(before), len(after))
