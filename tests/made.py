@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import PurePath, PurePosixPath, PureWindowsPath
 from typing import Any, Final, Literal, NamedTuple
 
+from homeport.disk import Disk
 from homeport.environment import Environment, Platform
 from homeport.errors import HomeportError
 from homeport.installer.clients.client import Client
@@ -70,8 +71,8 @@ UNREADABLE: Final[Literal["no permission"]] = "no permission"
 Thing = bytes | Program | LinkTo | Literal["a folder", "no permission"]
 
 
-class MadeDisk:
-    """A Reader over a mapping. Folders above what is named are there too.
+class MadeDisk(Disk):
+    """A disk that is a mapping. Folders above what is named are there too.
 
     things: path -> a file's bytes, FOLDER, Program, LinkTo, or UNREADABLE. `~/` stands for the environment's home;
     a relative path is taken from its working folder.

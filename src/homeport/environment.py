@@ -18,6 +18,10 @@ def _no_program(name: str) -> PurePath | None:
     return None
 
 
+def _no_shell() -> str | None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Environment:
     """Platform, folders, variables and look-ups, frozen at one moment.
@@ -26,7 +30,8 @@ class Environment:
     system's paths. python: the interpreter that runs Homeport, not resolved (a venv's own link).
     program: the path of the `homeport` program that was started, or None when a module was run.
     state: where journal and locks lie. user_id: the effective user, None on Windows.
-    search: a bare command's path by PATH, or None.
+    search: a bare command's path by PATH, or None. shell: the program name of the shell we were started from, looked
+    for when it is asked, or None.
     """
 
     platform: Platform
@@ -40,6 +45,7 @@ class Environment:
     python_prefix: PurePath | None = None
     user_id: int | None = None
     search: Callable[[str], PurePath | None] = field(default=_no_program, compare=False)
+    shell: Callable[[], str | None] = field(default=_no_shell, compare=False)
 
     @classmethod
     def current(cls) -> Environment:
@@ -61,6 +67,7 @@ class Environment:
             python_prefix=Path(sys.prefix),
             user_id=os.geteuid() if hasattr(os, "geteuid") else None,
             search=_search(variables.get("PATH")),
+            shell=_shell,
         )
 
     def path(self, text: str) -> PurePath:
@@ -150,3 +157,12 @@ def _search(path: str | None) -> Callable[[str], PurePath | None]:
         return Path(os.path.abspath(found)) if found else None
 
     return search
+
+
+def _shell() -> str | None:
+    import shellingham
+
+    try:
+        return str(shellingham.detect_shell()[0])
+    except (shellingham.ShellDetectionFailure, OSError):
+        return None

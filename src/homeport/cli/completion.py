@@ -29,7 +29,7 @@ def completion(invocation: Invocation, shell: str | None) -> int:
     """
     from click.shell_completion import get_completion_class
 
-    name = shell or _found()
+    name = shell or _found(invocation)
     made = get_completion_class(name)
     assert made is not None
     output.artifact(made(homeport, {}, "homeport", "_HOMEPORT_COMPLETE").source() + "\n")
@@ -37,13 +37,8 @@ def completion(invocation: Invocation, shell: str | None) -> int:
     return OK
 
 
-def _found() -> str:
-    import shellingham
-
-    try:
-        name, _ = shellingham.detect_shell()
-    except (shellingham.ShellDetectionFailure, OSError):
-        name = "unknown"
+def _found(invocation: Invocation) -> str:
+    name = invocation.environment.shell()
     if name not in SHELLS:
-        raise usage_error(f"no completion for the shell '{name}'", f"name one of {', '.join(SHELLS)}")
-    return str(name)
+        raise usage_error(f"no completion for the shell '{name or 'unknown'}'", f"name one of {', '.join(SHELLS)}")
+    return name

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from pathlib import PurePath
 from typing import Literal, NamedTuple
 
 import click
@@ -13,7 +13,6 @@ from homeport.cli.run import Asked, chosen_clients, run
 from homeport.cli.target import Target, registrations
 from homeport.environment import Environment
 from homeport.errors import HomeportError
-from homeport.files import Disk
 from homeport.installer.clients.values import Level, Registration, Stdio
 from homeport.installer.plan.install import plan_install
 from homeport.installer.plan.launcher import bundled_server, unstable_interpreter
@@ -109,41 +108,41 @@ def install(
       homeport install --client claude-code --name docs https://docs.example.com/mcp
       homeport install --client opencode --from snippet.json --level project --write
     """
-    environment = invocation.environment
     asked = Asked("install", clients, write, diff, check, as_json, if_installed, all_or_nothing, force, via)
     said = Target(target, invocation.command, snippet, name, env, headers, transport, cwd, literal, allow_secret)
     choices = Choices(level, config, via, replace, keep_shadows, if_installed, portable, force)
     flags = serve_line.Flags(root, scope, mounts, actor, toolsets)
-    bundled = _bundled(said, flags, choices, environment)
+    bundled = _bundled(said, flags, choices, invocation)
     found, notes = registrations(said, bundled, level)
     if bundled is not None and write and not portable:
-        _check_interpreter(bundled, environment, force=force)
-    return _go(asked, found, notes, choices, environment)
+        _check_interpreter(bundled, invocation, force=force)
+    return _go(asked, found, notes, choices, invocation)
 
 
-def _bundled(said: Target, flags: serve_line.Flags, choices: Choices, environment: Environment) -> Stdio | None:
+def _bundled(said: Target, flags: serve_line.Flags, choices: Choices, invocation: Invocation) -> Stdio | None:
     if not said.is_bundled:
         if flags.given or choices.portable:
             raise usage_error("--root, --scope, --mount, --actor, --toolset and --portable go with the bundled server")
         return None
-    arguments = flags.canonical(environment, level=choices.level, portable=choices.portable)
-    return bundled_server(arguments, environment, Disk(), portable=choices.portable)
+    environment, disk = invocation.environment, invocation.disk
+    arguments = flags.canonical(environment, disk, level=choices.level, portable=choices.portable)
+    return bundled_server(arguments, environment, disk, portable=choices.portable)
 
 
-def _check_interpreter(bundled: Stdio, environment: Environment, *, force: bool) -> None:
+def _check_interpreter(bundled: Stdio, invocation: Invocation, *, force: bool) -> None:
     """Raises HomeportError: interpreter_unstable."""
-    unstable = unstable_interpreter(environment, Disk())
+    unstable = unstable_interpreter(invocation.environment, invocation.disk)
     if unstable is not None and not force:
         raise unstable
     from homeport.installer.probe.interpreter import check_starts
 
-    check_starts(bundled, environment)
+    check_starts(bundled, invocation.environment)
 
 
 def _go(
-    asked: Asked, found: tuple[Registration, ...], notes: tuple[str, ...], choices: Choices, environment: Environment
+    asked: Asked, found: tuple[Registration, ...], notes: tuple[str, ...], choices: Choices, invocation: Invocation
 ) -> int:
-    reader = Disk()
+    environment = invocation.environment
     config = None if choices.config is None else _config_path(choices.config, environment)
 
     def plan(client: str, history: History, writes: bool, via: Literal["file", "cli"] | None) -> ClientPlan:
@@ -157,7 +156,7 @@ def _go(
             writes,
             choices.if_installed or "all" in asked.clients,
         )
-        return plan_install(client, request, environment, reader, history)
+        return plan_install(client, request, environment, invocation.disk, history)
 
     clients = chosen_clients(asked, plan, environment)
     if config is not None and len(clients) != 1:
@@ -165,7 +164,7 @@ def _go(
     return run(asked, clients, plan, environment, found, notes)
 
 
-def _config_path(text: str, environment: Environment) -> Path:
+def _config_path(text: str, environment: Environment) -> PurePath:
     if not text:
         raise HomeportError("usage_error", "--config is empty", "name a file")
-    return Path(environment.path(environment.expanded(text)))
+    return environment.path(environment.expanded(text))

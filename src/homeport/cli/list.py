@@ -10,7 +10,6 @@ from homeport.cli import options, output
 from homeport.cli.main import Invocation
 from homeport.cli.run import _named
 from homeport.errors import OK
-from homeport.files import Disk
 from homeport.installer.apply.journal import Journal
 from homeport.installer.clients import CLIENTS
 from homeport.installer.plan.survey import ClientSurvey, survey
@@ -42,8 +41,7 @@ def surveys_of(invocation: Invocation, clients: tuple[str, ...]) -> list[ClientS
     """What stands in the files of the clients named, or of all."""
     names = _named(clients) if clients else tuple(CLIENTS)
     history = Journal(invocation.environment.state).history()
-    reader = Disk()
-    return [survey(name, invocation.environment, reader, history) for name in names if name in CLIENTS]
+    return [survey(name, invocation.environment, invocation.disk, history) for name in names if name in CLIENTS]
 
 
 def _as_json(one: ClientSurvey) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from homeport.cli import output
+from homeport.disk import Disk
 from homeport.environment import Environment
 from homeport.errors import INTERRUPTED, OK, USAGE, HomeportError
 from homeport.version import VERSION
@@ -27,10 +28,12 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
 
 
 class Invocation(NamedTuple):
-    """What every command takes. command: the words after `--`, None where there was none."""
+    """What every command takes. command: the words after `--`, None where there was none. disk: what is looked at;
+    who writes, writes to the machine's own."""
 
     environment: Environment
     command: tuple[str, ...] | None
+    disk: Disk
 
 
 class LazyGroup(click.Group):
@@ -68,12 +71,17 @@ def homeport() -> None:
     """
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command line and give its exit code. Nothing but KeyboardInterrupt of a debugger gets out."""
+def main(
+    arguments: Sequence[str] | None = None, environment: Environment | None = None, disk: Disk | None = None
+) -> int:
+    """Run one command line and give its exit code. Nothing but KeyboardInterrupt of a debugger gets out.
+
+    environment, disk: of a made machine, in place of this one's.
+    """
     words = list(sys.argv[1:] if arguments is None else arguments)
     words, command = _split(words)
     try:
-        return _run(words, command)
+        return _run(words, command, environment, disk or Disk())
     except BrokenPipeError:
         output.hang_up()
         return OK
@@ -89,9 +97,9 @@ def _split(words: list[str]) -> tuple[list[str], tuple[str, ...] | None]:
     return words[:at], tuple(words[at + 1 :])
 
 
-def _run(words: list[str], command: tuple[str, ...] | None) -> int:
+def _run(words: list[str], command: tuple[str, ...] | None, environment: Environment | None, disk: Disk) -> int:
     try:
-        invocation = Invocation(Environment.current(), command)
+        invocation = Invocation(environment or Environment.current(), command, disk)
         result = homeport.main(words, prog_name="homeport", standalone_mode=False, obj=invocation)
     except click.exceptions.Exit as stop:
         return stop.exit_code

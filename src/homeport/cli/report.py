@@ -185,13 +185,7 @@ def _say_commands(row: Row, environment: Environment) -> None:
 
 def person_shell(environment: Environment) -> Shell:
     """The shell a printed line is pasted into: the one we were started from, else the platform's."""
-    import shellingham
-
-    try:
-        name, _ = shellingham.detect_shell()
-    except (shellingham.ShellDetectionFailure, OSError):
-        name = None
-    return shell_named(name, environment.platform)
+    return shell_named(environment.shell(), environment.platform)
 
 
 def show_done(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from homeport.disk import Disk
 from homeport.environment import Environment
 
 
@@ -20,7 +21,7 @@ class Flags(NamedTuple):
     def given(self) -> bool:
         return bool(self.root or self.scope or self.mounts or self.actor or self.toolsets)
 
-    def canonical(self, environment: Environment, *, level: str, portable: bool) -> tuple[str, ...]:
+    def canonical(self, environment: Environment, disk: Disk, *, level: str, portable: bool) -> tuple[str, ...]:
         """The arguments behind `serve`. At the project level the folder's layout is spelled out, unless the line is to
         travel: then the server derives it where it starts.
 
@@ -39,7 +40,7 @@ class Flags(NamedTuple):
         if self.scope is not None:
             words += ["--scope", parse_scope(self.scope)]
         elif mounts or (level == "project" and not portable):
-            for mount in mounts or project_layout(environment):
+            for mount in mounts or project_layout(environment, self.root, disk):
                 words += ["--mount", mount.canonical]
         if self.actor is not None:
             words += ["--actor", self.actor]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Literal
 
 import click
@@ -11,7 +10,6 @@ from homeport.cli import options
 from homeport.cli.main import Invocation, usage_error
 from homeport.cli.run import MCP_JSON, Asked, chosen_clients, run
 from homeport.cli.target import DEFAULT_NAME
-from homeport.files import Disk
 from homeport.installer.clients.values import Level
 from homeport.installer.plan.ownership import History
 from homeport.installer.plan.request import UninstallRequest
@@ -67,14 +65,13 @@ def uninstall(
     if invocation.command is not None:
         raise usage_error("uninstall takes a server's name, and nothing behind --")
     asked = Asked("uninstall", clients, write, diff, check, as_json, if_installed, all_or_nothing, force, via)
-    file = None if config is None else Path(environment.path(environment.expanded(config)))
+    file = None if config is None else environment.path(environment.expanded(config))
     levels: tuple[Level, ...] = ("user",) if level == "user" else ("project",)
-    reader = Disk()
 
     def plan(client: str, history: History, writes: bool, via: Literal["file", "cli"] | None) -> ClientPlan:
         skips = if_installed or "all" in clients
         request = UninstallRequest(name, levels, level == "all", file, via, replace, writes, skips)
-        return plan_uninstall(client, request, environment, reader, history)
+        return plan_uninstall(client, request, environment, invocation.disk, history)
 
     chosen = chosen_clients(asked, plan, environment)
     if MCP_JSON in chosen:
