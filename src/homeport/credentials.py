@@ -13,6 +13,7 @@ _NAME: Final = re.compile(
     r"|cookie|dsn|private[_\-]?key|access[_\-]?key|client[_\-]?secret|signature|session)(?:$|[_\-.0-9])",
     re.IGNORECASE,
 )
+_VARIABLE: Final = re.compile(r"[_\-]env(?:[_\-]vars?)?$", re.IGNORECASE)
 _RUN_TOGETHER: Final = re.compile(r"(?:apikey|accesskey|authtoken|accesstoken|secretkey|password)", re.IGNORECASE)
 
 # Prefixes by which issuers mark their own keys, so that scanners find them.
@@ -40,8 +41,9 @@ _OPTION: Final = re.compile(r"^--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:=(?P<value>
 
 
 def is_secret_name(name: str) -> bool:
-    """`API_KEY`, `X-Auth-Token`, `Authorization`; not `KEYBOARD`, `TOKENIZERS_PARALLELISM` or `MONKEY`."""
-    return bool(_NAME.search(name) or _RUN_TOGETHER.search(name))
+    """`API_KEY`, `X-Auth-Token`, `Authorization`; not `KEYBOARD`, `TOKENIZERS_PARALLELISM` or `MONKEY`, nor
+    `bearer_token_env_var` or `--api-key-env`, which hold a variable's name."""
+    return not _VARIABLE.search(name) and bool(_NAME.search(name) or _RUN_TOGETHER.search(name))
 
 
 def is_secret_value(value: str) -> bool:

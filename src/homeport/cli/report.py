@@ -56,7 +56,9 @@ def masked_entry(entry: dict[str, Json]) -> dict[str, Json]:
     """An entry in any client's shape with its credentials hidden."""
     hidden: dict[str, Json] = {}
     for key, value in entry.items():
-        if isinstance(value, dict):
+        if key == "env_http_headers":  # Codex's: names of variables, not values
+            hidden[key] = value
+        elif isinstance(value, dict):
             hidden[key] = {name: _masked_value(name, text) for name, text in value.items()}
         elif isinstance(value, list):
             hidden[key] = masked_arguments([str(word) for word in value])
@@ -131,8 +133,10 @@ def _say_ending(operation: str, rows: Sequence[Row], environment: Environment) -
         return
     changing = [row for row in rows if row.outcome in ("created", "updated", "removed")]
     if changing:
+        owned = any(row.place and row.place.owner for row in changing)
         output.guidance(
-            "Nothing was written. To apply it, run the same command with --write; `homeport undo` takes it back."
+            f"Nothing was written. To apply it, run the same command with --write{' --via file' if owned else ''}; "
+            "`homeport undo` takes it back."
         )
 
 
@@ -148,7 +152,7 @@ def _say_row(operation: str, row: Row, environment: Environment, words: dict[str
     else:
         output.guidance(f"  '{row.name}' {words.get(row.outcome, row.outcome)}")
     _say_details(row, words is _DONE)
-    if row.apply_command is not None and words is _WOULD and row.outcome not in ("unchanged", "absent"):
+    if row.place and row.place.owner and words is _WOULD and row.outcome not in ("unchanged", "absent"):
         _say_commands(row, environment)
     if row.outcome in ("created", "updated"):
         for step in row.next_steps:
@@ -172,8 +176,11 @@ def _say_details(row: Row, done: bool) -> None:
 
 
 def _say_commands(row: Row, environment: Environment) -> None:
+    if row.apply_command is None:
+        output.guidance("  its own command has no option for all of this")
+        output.guidance("  let Homeport do it: the same command with --write --via file")
+        return
     shell = person_shell(environment)
-    assert row.apply_command is not None
     words = masked_arguments(list(row.apply_command))
     output.guidance(f"  its own command: {command_line(words, shell)}")
     if row.update_command:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from homeport.cli.options import CLIENT_NAMES
@@ -78,7 +78,7 @@ WORDS = [
 WORDS += ["env_http_headers", "bearer_token_env_var", "disabled"]
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=3), inner),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS) | st.text(max_size=3), inner),
     max_leaves=12,
 )
 
@@ -156,8 +156,10 @@ def test_what_is_no_entry_runs_nothing(name: str, entry: object) -> None:
 
 @pytest.mark.parametrize("name", CLIENTS)
 @given(entry=values)
+@example(entry={"command": "a", "args": 3})
 def test_any_value_in_a_file_is_read_without_a_fault(name: str, entry: Any) -> None:
-    machine, client = make_machine(), CLIENTS[name]
+    lists = {"~/.claude/settings.json": b'{"deniedMcpServers": [{"serverCommand": ["a"]}]}'}
+    machine, client = make_machine("linux", lists), CLIENTS[name]
     client.server(entry)
     for place in places(name):
         machine.gates(client, place, entry)

@@ -208,7 +208,8 @@ def _decisive(entry: Json, rules: list[Json]) -> list[Json]:
 def _ruled(name: str, entry: Json, rules: Json) -> bool:
     if not isinstance(entry, dict):
         return False
-    words = [entry.get("command"), *(entry.get("args") or [])]
+    args = entry.get("args")
+    words = [entry.get("command"), *(args if isinstance(args, list) else [])]
     return isinstance(rules, list) and any(
         isinstance(rule, dict)
         and (

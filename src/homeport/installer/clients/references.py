@@ -108,10 +108,21 @@ def unsupported(reference: str | Reference, label: str, where: str) -> HomeportE
     return HomeportError(
         "reference_unsupported",
         f"{label} cannot put {what} into {where}",
-        f"let the server read {name} itself and forward it with --env {name} where the client can, write the value, "
-        "or say --literal where the text is meant as it stands",
+        _ways_out(name, where),
         {"variable": name, "field": where},
     )
+
+
+def _ways_out(name: str, where: str) -> str:
+    value = "(with --allow-secret, where it is a credential)"
+    if where.startswith("env"):
+        return f"give its value with --env {name}=VALUE {value}, or start the server by a script that sets it"
+    if where in ("the command", "an argument"):
+        return (
+            f"let the server read {name} itself and forward it with --env {name}, write the value, or say --literal "
+            "where the text is meant as it stands"
+        )
+    return f"write the value {value}, or say --literal where the text is meant as it stands"
 
 
 def names_in(server: Server) -> tuple[str, ...]:
