@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.harness import run_homeport
 from tests.server.serving import Serving
 
 
@@ -131,3 +132,9 @@ def test_help_shows_every_option_and_examples(tmp_path: Path) -> None:
     assert ran.returncode == 0
     for word in ("--root", "--scope", "--mount", "--actor", "--toolset", "--stdio", "homeport serve --scope user:ann"):
         assert word in ran.stdout
+
+
+def test_a_postgres_that_is_asked_for_is_refused_and_not_passed_over(tmp_path: Path) -> None:
+    done = run_homeport("serve", home=tmp_path, variables={"HOMEPORT_POSTGRES_DSN": "postgresql://somewhere"})
+    assert (done.exit, done.stdout) == (2, b"")
+    assert b"HOMEPORT_POSTGRES_DSN is not in this version" in done.stderr

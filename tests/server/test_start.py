@@ -66,14 +66,6 @@ def test_flags_that_cannot_be_served_are_refused_with_exit_2(flags: dict[str, An
     assert refused.value.hint
 
 
-def test_a_postgres_that_is_asked_for_is_refused_and_not_passed_over() -> None:
-    with pytest.raises(HomeportError) as refused:
-        parse_start(make_environment(HOMEPORT_POSTGRES_DSN="postgresql://somewhere"))
-
-    assert refused.value.code == "not_in_this_version"
-    assert "somewhere" not in refused.value.message
-
-
 def test_a_start_is_read() -> None:
     start = parse_start(make_environment(HOMEPORT_HOME="/v"), scope="user:ann", actor="mcp:x")
 

@@ -104,7 +104,7 @@ def install(
     Examples:
       homeport install --client cursor
       homeport install --client all --write --via file
-      homeport install --client codex --name github --env GITHUB_TOKEN -- npx -y @modelcontextprotocol/server-github
+      homeport install --client codex --name github --env GITHUB_TOKEN -- npx -y server-github
       homeport install --client claude-code --name docs https://docs.example.com/mcp
       homeport install --client opencode --from snippet.json --level project --write
     """

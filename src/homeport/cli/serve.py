@@ -53,6 +53,8 @@ def serve(
         if value:
             raise not_in_this_version(f"--{name.replace('_', '-')}", "this version serves memory on stdin and stdout")
     environment = invocation.environment
+    if environment.variable("HOMEPORT_POSTGRES_DSN"):
+        raise not_in_this_version("HOMEPORT_POSTGRES_DSN", "unset it to keep documents in the home")
     run(environment, parse_start(environment, root=root, scope=scope, mounts=mounts, actor=actor, toolsets=toolsets))
 
 

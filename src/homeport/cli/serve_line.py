@@ -25,25 +25,16 @@ class Flags(NamedTuple):
         """The arguments behind `serve`. At the project level the folder's layout is spelled out, unless the line is to
         travel: then the server derives it where it starts.
 
-        Raises HomeportError: bad_scope.
+        Raises HomeportError: bad_scope, usage_error, not_in_this_version.
         """
         if not self.given and level == "user":
             return ()
-        from homeport.server.state.mounts import parse_mounts
+        from homeport.server.start import canonical_serve_arguments
         from homeport.server.state.projects import project_layout
-        from homeport.server.state.scopes import parse_scope
 
-        mounts = parse_mounts(self.scope, self.mounts)
-        words: list[str] = []
-        if self.root is not None:
-            words += ["--root", str(environment.path(environment.expanded(self.root)))]
-        if self.scope is not None:
-            words += ["--scope", parse_scope(self.scope)]
-        elif mounts or (level == "project" and not portable):
-            for mount in mounts or project_layout(environment, self.root, disk):
-                words += ["--mount", mount.canonical]
-        if self.actor is not None:
-            words += ["--actor", self.actor]
-        for toolset in self.toolsets:
-            words += ["--toolset", toolset]
-        return tuple(words)
+        mounts = self.mounts
+        if level == "project" and not portable and not mounts and self.scope is None:
+            mounts = tuple(mount.canonical for mount in project_layout(environment, self.root))
+        return canonical_serve_arguments(
+            environment, root=self.root, scope=self.scope, mounts=mounts, actor=self.actor, toolsets=self.toolsets
+        )

@@ -43,8 +43,6 @@ def parse_start(
 
     Raises HomeportError: bad_scope, usage_error, not_in_this_version (exit 2); home_unusable.
     """
-    if environment.variable("HOMEPORT_POSTGRES_DSN"):
-        raise not_in_this_version("HOMEPORT_POSTGRES_DSN", "unset it to keep documents in the home")
     return Start(
         home_path(environment, root),
         parse_mounts(scope, mounts),

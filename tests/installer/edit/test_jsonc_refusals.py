@@ -271,7 +271,9 @@ def test_a_mistake_far_behind_is_found_where_it_is() -> None:
     assert (error.message, error.details) == ("a number may not begin with 0", {"line": 9003, "column": 5})
 
 
-@pytest.mark.parametrize("value", [float("nan"), float("inf"), pytest.param(object(), id="object"), {1, 2}, b"x"], ids=repr)
+@pytest.mark.parametrize(
+    "value", [float("nan"), float("inf"), pytest.param(object(), id="object"), {1, 2}, b"x"], ids=repr
+)
 def test_a_value_that_is_no_json_is_refused(value: Any) -> None:
     for call in (
         lambda: open_json(b"{}", "json").set(OURS, value),
