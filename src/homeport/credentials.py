@@ -8,13 +8,12 @@ from typing import Any, Final
 
 MASK: Final = "***"
 
-_NAME: Final = re.compile(
-    r"(?:^|[_\-.])(?:api[_\-]?key|key|token|secret|passw(?:or)?d|pass|pwd|pat|auth|authorization|credentials?|bearer"
-    r"|cookie|dsn|private[_\-]?key|access[_\-]?key|client[_\-]?secret|signature|session)(?:$|[_\-.0-9])",
-    re.IGNORECASE,
+_NAME: Final = (
+    r"(?i)(?:^|[_\-.])(?:api[_\-]?key|key|token|secret|passw(?:or)?d|pass|pwd|pat|auth|authorization|credentials?|bearer"
+    r"|cookie|dsn|private[_\-]?key|access[_\-]?key|client[_\-]?secret|signature|session)(?:$|[_\-.0-9])"
 )
-_VARIABLE: Final = re.compile(r"[_\-]env(?:[_\-]vars?)?$", re.IGNORECASE)
-_RUN_TOGETHER: Final = re.compile(r"(?:apikey|accesskey|authtoken|accesstoken|secretkey|password)", re.IGNORECASE)
+_VARIABLE: Final = r"(?i)[_\-]env(?:[_\-]vars?)?$"
+_RUN_TOGETHER: Final = r"(?i)(?:apikey|accesskey|authtoken|accesstoken|secretkey|password)"
 
 # Prefixes by which issuers mark their own keys, so that scanners find them.
 _MARKS: Final = (
@@ -36,19 +35,19 @@ def _issued() -> re.Pattern[str]:
     )
 
 
-_SCHEME: Final = re.compile(r"^(?:Bearer|Basic|Token)\s+\S{6,}$", re.IGNORECASE)
+_SCHEME: Final = r"(?i)^(?:Bearer|Basic|Token)\s+\S{6,}$"
 _OPTION: Final = re.compile(r"^--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:=(?P<value>.*))?$", re.DOTALL)
 
 
 def is_secret_name(name: str) -> bool:
     """`API_KEY`, `X-Auth-Token`, `Authorization`; not `KEYBOARD`, `TOKENIZERS_PARALLELISM` or `MONKEY`, nor
     `bearer_token_env_var` or `--api-key-env`, which hold a variable's name."""
-    return not _VARIABLE.search(name) and bool(_NAME.search(name) or _RUN_TOGETHER.search(name))
+    return not re.search(_VARIABLE, name) and bool(re.search(_NAME, name) or re.search(_RUN_TOGETHER, name))
 
 
 def is_secret_value(value: str) -> bool:
     """An issuer's own key format, an authorization scheme with its credential, or a URL with a password in it."""
-    return _is_issued(value) or bool(_SCHEME.match(value)) or _url_secret(value)
+    return _is_issued(value) or bool(re.match(_SCHEME, value)) or _url_secret(value)
 
 
 def _is_issued(value: str) -> bool:
@@ -137,9 +136,7 @@ def masked_arguments(arguments: list[str]) -> list[str]:
     return shown
 
 
-_ASSIGNMENT: Final = re.compile(
-    r"""(?P<key>["']?(?P<name>[\w.\-]+)["']?\s*[:=]\s*)(?P<quote>["'])(?P<value>.*?)(?P=quote)"""
-)
+_ASSIGNMENT: Final = r"""(?P<key>["']?(?P<name>[\w.\-]+)["']?\s*[:=]\s*)(?P<quote>["'])(?P<value>.*?)(?P=quote)"""
 
 
 def masked_line(line: str) -> str:
@@ -152,4 +149,4 @@ def masked_line(line: str) -> str:
             return match[0]
         return match["key"] + match["quote"] + masked(match["name"], value) + match["quote"]
 
-    return _issued().sub(MASK, _ASSIGNMENT.sub(hide, line))
+    return _issued().sub(MASK, re.sub(_ASSIGNMENT, hide, line))

@@ -41,7 +41,7 @@ PROCESS_NAMES: frozenset[str] = frozenset()  # it reads again before it writes, 
 # `claude mcp add` puts an empty env; a rewrite of the file keeps everything else.
 REWRITES: frozenset[str] = frozenset({"env"})
 CLASHING_KEYS: tuple[frozenset[str], ...] = ()
-_NAME: Final = re.compile(r"[A-Za-z0-9_-]+")
+_NAME: Final = r"[A-Za-z0-9_-]+"
 _RESERVED: Final = frozenset({"workspace", "claude-in-chrome", "computer-use", "__proto__", "constructor"})
 
 server = shapes.server_of_mcp_servers
@@ -161,7 +161,7 @@ def _shared_notes(server: Server, place: Place) -> tuple[str, ...]:
 def name_problem(name: str) -> str | None:
     if name in _RESERVED:
         return f"Claude Code keeps the name '{name}' for itself"
-    if _NAME.fullmatch(name):
+    if re.fullmatch(_NAME, name):
         return None
     return "Claude Code takes letters, numbers, hyphens and underscores in a name"
 

@@ -45,7 +45,7 @@ CLASHING_KEYS: tuple[frozenset[str], ...] = (
     *(frozenset({key, "command"}) for key in ("bearer_token_env_var", "http_headers", "env_http_headers")),
 )
 CONTAINER: Final = ("mcp_servers",)
-_NAME: Final = re.compile(r"[A-Za-z0-9_:@/.-]+")
+_NAME: Final = r"[A-Za-z0-9_:@/.-]+"
 
 file_problem = shapes.no_file_problem
 
@@ -185,7 +185,7 @@ def _table(entry: dict[str, Json], key: str) -> list[tuple[str, Json]]:
 
 
 def name_problem(name: str) -> str | None:
-    if _NAME.fullmatch(name):
+    if re.fullmatch(_NAME, name):
         return None
     return "Codex takes letters, digits and - _ : @ / . in a name"
 

@@ -15,8 +15,8 @@ from homeport.installer.clients.values import Place, Server, Stdio, Text
 # Installed as .cmd scripts by npm and its relatives; a program started without a shell cannot run those
 # (cline/cline 902 and many others).
 _SHIMS: Final = frozenset({"npx", "npm", "pnpm", "pnpx", "yarn", "yarnpkg", "corepack", "tsx", "ts-node"})
-_WSL_SHARE: Final = re.compile(r"^[\\/]{2}wsl(?:\$|\.localhost)[\\/]", re.IGNORECASE)
-_WINDOWS_DRIVE: Final = re.compile(r"^/mnt/[a-z]/")
+_WSL_SHARE: Final = r"(?i)^[\\/]{2}wsl(?:\$|\.localhost)[\\/]"
+_WINDOWS_DRIVE: Final = r"^/mnt/[a-z]/"
 
 
 def command_for(
@@ -32,7 +32,7 @@ def command_for(
         return server, ()
     server = _at_home(server, environment)
     if _starts_in_linux(place.file, environment):
-        if environment.in_wsl and _WINDOWS_DRIVE.match(str(place.file)):
+        if environment.in_wsl and re.match(_WINDOWS_DRIVE, str(place.file)):
             return _through_wsl(server, environment), (
                 "the client runs on Windows, so the command goes through wsl.exe",
             )
@@ -46,7 +46,7 @@ def command_for(
 
 def _starts_in_linux(file: PurePath, environment: Environment) -> bool:
     """Not only off Windows: a config on WSL's share is read by a client inside it, whatever we run on."""
-    return environment.platform != "win32" or bool(_WSL_SHARE.match(str(file)))
+    return environment.platform != "win32" or bool(re.match(_WSL_SHARE, str(file)))
 
 
 def _at_home(server: Stdio, environment: Environment) -> Stdio:

@@ -12,8 +12,8 @@ from homeport.installer.clients.references import plain_text
 from homeport.installer.clients.values import Reader, Stdio
 from homeport.version import VERSION
 
-_VERSION: Final = re.compile(r"v?\d+(?:\.\d+)+\S*")
-_RUNNER_CACHE: Final = re.compile(
+_VERSION: Final = r"v?\d+(?:\.\d+)+\S*"
+_RUNNER_CACHE: Final = (
     r"/uv/(?:cache/)?(?:archive|environments|builds)-v\d+/|/\.cache/uv/"
     r"|/pipx/\.?[Cc]ache/|/\.cache/pipx/|/Caches/pipx/"  # platformdirs' names on each system
 )
@@ -59,7 +59,7 @@ def _stdio(command: tuple[str, ...], arguments: tuple[str, ...]) -> Stdio:
 
 
 def _in_runner_cache(path: PurePath) -> bool:
-    return bool(_RUNNER_CACHE.search(_slashes(path)))
+    return bool(re.search(_RUNNER_CACHE, _slashes(path)))
 
 
 def _outside_the_cache(environment: Environment, reader: Reader) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ def _lasting_link(path: PurePath, reader: Reader) -> PurePath:
     """The same file through a link that an upgrade moves along: Homebrew's opt/, or a name beside the version."""
     parts = path.parts
     for index, part in enumerate(parts):
-        if not _VERSION.fullmatch(part) or index < 2:
+        if not re.fullmatch(_VERSION, part) or index < 2:
             continue
         rest = parts[index + 1 :]
         if parts[index - 2] == "Cellar":

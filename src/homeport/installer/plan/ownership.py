@@ -89,8 +89,8 @@ def runs_homeport(server: Server | None) -> bool:
     return _is_homeport([server.command.shown(), *(text.shown() for text in server.args)])
 
 
-_PYTHON: Final = re.compile(r"(?:python|pypy)(?:w|\d[\d.]*)?(?:\.exe)?|py(?:\.exe)?", re.IGNORECASE)
-_REQUIREMENT: Final = re.compile(r"homeport(?:\[[\w,-]+\])?(?:(?:==|~=|>=|<=|@|<|>)\S*)?")
+_PYTHON: Final = r"(?i)(?:python|pypy)(?:w|\d[\d.]*)?(?:\.exe)?|py(?:\.exe)?"
+_REQUIREMENT: Final = r"homeport(?:\[[\w,-]+\])?(?:(?:==|~=|>=|<=|@|<|>)\S*)?"
 # Options of these launchers that take a value, which is therefore not the program.
 _WITH_VALUE: Final = frozenset(
     {
@@ -119,7 +119,7 @@ def _is_homeport(words: list[str]) -> bool:
     program, rest = _program_name(words[0]), words[1:]
     if program == "homeport":
         return True
-    if _PYTHON.fullmatch(program):
+    if re.fullmatch(_PYTHON, program):
         return _module(rest) == "homeport"
     match program:
         case "uvx":
@@ -174,4 +174,4 @@ def _positional(arguments: list[str]) -> list[str]:
 
 
 def _is_requirement(words: list[str]) -> bool:
-    return bool(words) and bool(_REQUIREMENT.fullmatch(words[0]))
+    return bool(words) and bool(re.fullmatch(_REQUIREMENT, words[0]))

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 Shell = Literal["posix", "fish", "powershell", "cmd"]
 
-_PLAIN: Final = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
-_PLAIN_WINDOWS: Final = re.compile(r"[A-Za-z0-9_+=:./\\-]+")
+_PLAIN: Final = r"[A-Za-z0-9_@%+=:,./-]+"
+_PLAIN_WINDOWS: Final = r"[A-Za-z0-9_+=:./\\-]+"
 
 
 def shell_named(name: str | None, platform: str) -> Shell:
@@ -49,7 +49,7 @@ def quote(word: str, shell: Shell) -> str:
 
 def _fish(word: str) -> str:
     """Inside fish's single quotes only backslash and the quote itself are escaped (fishshell.com/docs, Quotes)."""
-    if _PLAIN.fullmatch(word):
+    if re.fullmatch(_PLAIN, word):
         return word
     return "'" + word.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -61,7 +61,7 @@ def _powershell(word: str) -> str:
     if word == "--":
         # A bare -- is taken by PowerShell itself.
         return "'--'"
-    if _PLAIN_WINDOWS.fullmatch(word):
+    if re.fullmatch(_PLAIN_WINDOWS, word):
         return word
     escaped = re.sub(r'(\\*)"', lambda match: match[1] * 2 + '\\"', word)
     return "'" + escaped.replace("'", "''") + "'"
@@ -69,7 +69,7 @@ def _powershell(word: str) -> str:
 
 def _cmd(word: str) -> str:
     """Double quotes by the C runtime's rules; % cannot be escaped on a command line, so it gets its caret outside."""
-    if _PLAIN_WINDOWS.fullmatch(word):
+    if re.fullmatch(_PLAIN_WINDOWS, word):
         return word
     inner = re.sub(r'(\\*)"', lambda match: match[1] * 2 + '\\"', word)
     inner = re.sub(r"(\\+)$", lambda match: match[1] * 2, inner)

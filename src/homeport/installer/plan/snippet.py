@@ -14,7 +14,7 @@ from homeport.installer.clients.shapes import read_pairs
 from homeport.installer.clients.values import Json, Reference, Remote, Server, Stdio, Text
 
 CONTAINERS: Final = ("mcpServers", "mcp_servers", "servers", "context_servers", "mcp", "amp.mcpServers")
-_FENCE: Final = re.compile(r"^\s*(?:```|~~~)[^\n]*\n(?P<body>.*?)\n\s*(?:```|~~~)\s*$", re.DOTALL | re.MULTILINE)
+_FENCE: Final = r"(?sm)^\s*(?:```|~~~)[^\n]*\n(?P<body>.*?)\n\s*(?:```|~~~)\s*$"
 _URL_KEYS: Final = ("url", "httpUrl", "serverUrl", "uri")
 _READ_KEYS: Final = frozenset(
     {*_URL_KEYS, "command", "cmd", "args", "env", "environment", "envs", "env_vars", "env_keys", "cwd", "type"}
@@ -37,7 +37,7 @@ def parse_snippet(text: str) -> tuple[Pasted, ...]:
 
     Raises HomeportError: bad_snippet (nothing can be read, no server in it), reference_unsupported (`${input:...}`).
     """
-    fenced = _FENCE.search(text)
+    fenced = re.search(_FENCE, text)
     data = _parse(fenced["body"] if fenced else text)
     found = tuple(_pasted(name, entry) for name, entry in _entries(data))
     if not found:
