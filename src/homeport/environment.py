@@ -91,6 +91,11 @@ class Environment:
         return self.platform == "linux" and bool(self.variable("WSL_DISTRO_NAME"))
 
 
+def wants_tracebacks() -> bool:
+    """Whether HOMEPORT_DEBUG is set. Asked where no snapshot could be taken, too."""
+    return bool(os.environ.get("HOMEPORT_DEBUG"))
+
+
 def _platform() -> Platform:
     if sys.platform == "win32":
         return "win32"

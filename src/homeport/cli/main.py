@@ -11,7 +11,7 @@ import click
 
 from homeport.cli import output
 from homeport.disk import Disk
-from homeport.environment import Environment
+from homeport.environment import Environment, wants_tracebacks
 from homeport.errors import INTERRUPTED, OK, USAGE, HomeportError
 from homeport.version import VERSION
 
@@ -128,7 +128,7 @@ def _internal(error: Exception) -> HomeportError:
 
 
 def _report(words: Sequence[str], error: HomeportError) -> int:
-    if Environment.current().variable("HOMEPORT_DEBUG"):
+    if wants_tracebacks():
         import traceback
 
         output.guidance(traceback.format_exc().rstrip())

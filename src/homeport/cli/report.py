@@ -128,7 +128,7 @@ def _say_ending(operation: str, rows: Sequence[Row], environment: Environment) -
     if all(row.outcome == "skipped" for row in rows):
         output.guidance("No client was found on this machine. Looked for:")
         for row in rows:
-            output.guidance(f"  {row.label}: {row.error.details.get('folder') if row.error else ''}")
+            output.guidance(f"  {row.label}: {row.error.details.get('folder', row.error.message) if row.error else ''}")
         output.guidance("Name another client's file with --config, or print for any client with --client mcp-json.")
         return
     changing = [row for row in rows if row.outcome in ("created", "updated", "removed")]

@@ -188,6 +188,18 @@ def test_a_file_that_the_clients_program_writes_asks_for_a_way(client: str, prog
     assert Planned(client).install(writes=True, level="project").outcome == "created"
 
 
+@pytest.mark.parametrize("there", [True, False], ids=["installed", "not installed"])
+def test_a_level_that_a_client_does_not_have_is_wrong_alone_and_skipped_among_all(there: bool) -> None:
+    planned = Planned("claude-desktop")
+    if not there:
+        planned.disk.things.clear()
+    with pytest.raises(HomeportError) as caught:
+        planned.install(level="project")
+    assert (caught.value.code, caught.value.exit_code) == ("level_unsupported", 2)
+    assert planned.install(level="project", refused_skips=True).outcome == "skipped"
+    assert planned.uninstall(levels=("project",), refused_skips=True).outcome == "skipped"
+
+
 def test_what_the_clients_own_command_cannot_say_is_refused_that_way() -> None:
     wanted = ROTA._replace(server=stdio("/opt/rota", T="$T"))
     assert Planned("codex").install(wanted, writes=True, via="cli").code == "field_unsupported"

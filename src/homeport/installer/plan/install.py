@@ -46,9 +46,12 @@ def plan_install(
         try:
             row, made = _plan_one(bench, registration, request, row)
         except HomeportError as error:
-            if error.exit_code == USAGE:
+            if error.code == "level_unsupported" and request.refused_skips:
+                row, made = row._replace(outcome="skipped", error=error), []
+            elif error.exit_code == USAGE:
                 raise
-            row, made = row._replace(outcome="refused", error=error), []
+            else:
+                row, made = row._replace(outcome="refused", error=error), []
         rows.append(row)
         changes += made
     if any(row.outcome in ("refused", "skipped") for row in rows):
@@ -81,10 +84,11 @@ def _blank_row(bench: Bench, name: str, level: str) -> Row:
 def _plan_one(
     bench: Bench, registration: Registration, request: InstallRequest, row: Row
 ) -> tuple[Row, list[EntryChange]]:
+    # A level that the client does not have is wrong whether or not the client is here.
+    place = find_place(bench, request.level, request)
     missing = None if request.config else not_installed(bench)
     if missing is not None:
         return row._replace(outcome="skipped" if request.refused_skips else "refused", error=missing), []
-    place = find_place(bench, request.level, request)
     server, notes = command_for(registration.server, bench.client, place, bench.environment)
     server, forwarded = _with_our_variables(server, registration, place, bench)
     entry = bench.client.entry(server, place)

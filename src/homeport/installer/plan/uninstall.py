@@ -29,9 +29,12 @@ def plan_uninstall(
         except HomeportError as error:
             if error.code == "level_unsupported" and request.every_level:
                 continue
-            if error.exit_code == USAGE:
+            if error.code == "level_unsupported" and request.refused_skips:
+                row, made = row._replace(outcome="skipped", error=error), []
+            elif error.exit_code == USAGE:
                 raise
-            row, made = row._replace(error=error, broken_target=True), []
+            else:
+                row, made = row._replace(error=error, broken_target=True), []
         rows.append(row)
         changes += made
     if any(row.outcome in ("refused", "skipped") for row in rows):
@@ -40,10 +43,10 @@ def plan_uninstall(
 
 
 def _plan_level(bench: Bench, request: UninstallRequest, level: Level, row: Row) -> tuple[Row, list[EntryChange]]:
+    place = find_place(bench, level, request)
     missing = None if request.config else not_installed(bench)
     if missing is not None:
         return row._replace(outcome="skipped" if request.refused_skips else "refused", error=missing), []
-    place = find_place(bench, level, request)
     command = bench.client.remove_command(row.name) if place.owner else None
     row = row._replace(place=place, apply_command=None if command is None else tuple(command))
     places = _places(bench, place, request, level)
