@@ -129,14 +129,20 @@ def _bundled(said: Target, flags: serve_line.Flags, choices: Choices, invocation
     return bundled_server(arguments, environment, disk, portable=choices.portable)
 
 
-def _check_interpreter(bundled: Stdio, invocation: Invocation, *, force: bool) -> None:
-    """Raises HomeportError: interpreter_unstable."""
-    unstable = unstable_interpreter(invocation.environment, invocation.disk)
+def _look_at_interpreter(bundled: Stdio, environment: Environment, *, write: bool, force: bool) -> tuple[str, ...]:
+    """Printing says what is wrong with the interpreter; writing refuses.
+
+    Raises HomeportError: interpreter_unstable.
+    """
+    unstable = unstable_interpreter(environment, Disk())
+    if not write:
+        return () if unstable is None else (f"{unstable.message}; {unstable.hint}",)
     if unstable is not None and not force:
         raise unstable
     from homeport.installer.probe.interpreter import check_starts
 
-    check_starts(bundled, invocation.environment)
+    check_starts(bundled, environment)
+    return ()
 
 
 def _go(

@@ -21,7 +21,7 @@ SCALARS = st.one_of(
 class Layout:
     """How one file is written: drawn once, with comments and odd spaces drawn at every place."""
 
-    def __init__(self, draw: Any, *, is_jsonc: bool) -> None:
+    def __init__(self, draw: st.DrawFn, *, is_jsonc: bool) -> None:
         self.draw, self.is_jsonc = draw, is_jsonc
         self.newline = draw(st.sampled_from(["\n", "\r\n"]))
         self.unit = draw(st.sampled_from(["  ", "    ", "\t", "   "]))
@@ -70,7 +70,7 @@ class Layout:
 
 
 @st.composite
-def documents(draw: Any, *, is_jsonc: bool, container: str = "mcpServers", filled: bool | None = None) -> bytes:
+def documents(draw: st.DrawFn, *, is_jsonc: bool, container: str = "mcpServers", filled: bool | None = None) -> bytes:
     """A whole file with a container of entries in it. filled: whether the container holds entries; None is either."""
     layout = Layout(draw, is_jsonc=is_jsonc)
     fill = draw(st.booleans()) if filled is None else filled
