@@ -34,7 +34,7 @@ class Flags(NamedTuple):
 
         mounts = self.mounts
         if level == "project" and not portable and not mounts and self.scope is None:
-            mounts = tuple(mount.canonical for mount in project_layout(environment, self.root))
+            mounts = tuple(mount.canonical for mount in project_layout(environment, self.root, disk))
         return canonical_serve_arguments(
             environment, root=self.root, scope=self.scope, mounts=mounts, actor=self.actor, toolsets=self.toolsets
         )
