@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final
 
@@ -36,6 +37,7 @@ def _issued() -> re.Pattern[str]:
 
 
 _SCHEME: Final = r"(?i)^(?:Bearer|Basic|Token)\s+\S{6,}$"
+_PAIR: Final = re.compile(r"^(?P<key>-{0,2}(?P<name>[A-Za-z_][\w.-]*)(?:=|: ?))(?P<value>.*)$", re.DOTALL)
 _OPTION: Final = re.compile(r"^--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:=(?P<value>.*))?$", re.DOTALL)
 
 
@@ -120,33 +122,60 @@ def masked_url(value: str) -> str:
     return str(urlunsplit((parts.scheme, user + authority, parts.path, query, parts.fragment)))
 
 
+def is_reference(value: str) -> bool:
+    """Nothing but a variable in any client's spelling, with or without a scheme before it. One with a default is none:
+    the default is a value."""
+    return bool(re.fullmatch(r"(?:(?:Bearer|Basic|Token) )?(?:\$\{(?:env:)?\w+\}|\$\w+|\{env:\w+\})", value))
+
+
 def masked_arguments(arguments: list[str]) -> list[str]:
     """A command line as it may be shown."""
-    shown: list[str] = []
     previous: str | None = None
+    shown: list[str] = []
     for argument in arguments:
-        option = _OPTION.match(argument)
-        if previous and not option and is_secret(previous, argument):
-            shown.append(MASK)
-        elif option and option["value"] is not None and is_secret(option["name"], option["value"]):
-            shown.append(argument[: argument.index("=") + 1] + MASK)
-        else:
-            shown.append(masked("", argument))
-        previous = option["name"] if option and option["value"] is None else None
+        shown.append(_masked_argument(previous, argument))
+        previous = _option_without_value(argument)
     return shown
 
 
+def _option_without_value(argument: str) -> str | None:
+    option = _OPTION.match(argument)
+    return option["name"] if option and option["value"] is None else None
+
+
+def _masked_argument(previous: str | None, argument: str) -> str:
+    """previous: the option before it, which it may be the value of. `NAME=VALUE` and `Name: value` count by their name,
+    as they follow -e and --header."""
+    pair = _PAIR.match(argument)
+    if pair and is_secret(pair["name"], pair["value"]):
+        return argument if is_reference(pair["value"]) else pair["key"] + masked(pair["name"], pair["value"])
+    if previous and not _OPTION.match(argument) and is_secret(previous, argument):
+        return argument if is_reference(argument) else MASK
+    return masked("", argument)
+
+
+_STRING: Final = re.compile(r"""(?P<quote>["'])(?P<text>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)""")
 _ASSIGNMENT: Final = r"""(?P<key>["']?(?P<name>[\w.\-]+)["']?\s*[:=]\s*)(?P<quote>["'])(?P<value>.*?)(?P=quote)"""
 
 
-def masked_line(line: str) -> str:
-    """A line of a config file as it may be shown: the value of a key that names a credential, and every value that
-    looks like one, hidden. References stay."""
+def masked_lines(lines: Iterable[str]) -> Iterator[str]:
+    """Lines of a config file as they may be shown: hidden is the value of a key or option that names a credential, and
+    every value that looks like one. References stay. An option's value may stand on the line after it."""
+    previous: str | None = None
 
     def hide(match: re.Match[str]) -> str:
-        value = match["value"]
-        if value.startswith(("$", "{env:", "Bearer $", "Bearer {")) or not is_secret(match["name"], value):
-            return match[0]
-        return match["key"] + match["quote"] + masked(match["name"], value) + match["quote"]
+        nonlocal previous
+        quote, text = match["quote"], match["text"]
+        shown = _masked_argument(previous, text)
+        previous = _option_without_value(text)
+        return quote + shown + quote
 
-    return _issued().sub(MASK, re.sub(_ASSIGNMENT, hide, line))
+    for line in lines:
+        yield _issued().sub(MASK, _STRING.sub(hide, _ASSIGNMENT.sub(_hide_assigned, line)))
+
+
+def _hide_assigned(match: re.Match[str]) -> str:
+    value = match["value"]
+    if is_reference(value) or not is_secret(match["name"], value):
+        return match[0]
+    return match["key"] + match["quote"] + masked(match["name"], value) + match["quote"]

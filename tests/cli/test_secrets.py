@@ -15,7 +15,7 @@ HIDDEN = (KEY, PASSWORD)
 
 ENTRY = {
     "command": "npx",
-    "args": ["-y", "rota", "--api-key", KEY, f"--token={KEY}", f"postgres://nora:{PASSWORD}@db/x"],
+    "args": ["-y", "rota", "--api-key", PASSWORD, f"--token={PASSWORD}", KEY, f"postgres://nora:{PASSWORD}@db/x"],
     "env": {"ROTA_TOKEN": PASSWORD, "DAY": KEY},
 }
 REMOTE = {
@@ -24,7 +24,7 @@ REMOTE = {
 }
 TOML = f'''[mcp_servers.rota]
 command = "npx"
-args = ["--api-key", "{KEY}"]
+args = ["--api-key", "{PASSWORD}", "-H", "X-Api-Key: {PASSWORD}"]
 [mcp_servers.rota.env]
 ROTA_TOKEN = "{PASSWORD}"
 [mcp_servers.feed]
@@ -43,7 +43,7 @@ def full(home: Path, project: Path) -> Path:
     write(home / ".claude.json", common)
     write(home / ".config/Claude/claude_desktop_config.json", common)
     write(home / ".codex/config.toml", TOML)
-    local = {"type": "local", "command": ["npx", "--api-key", KEY], "environment": {"ROTA_TOKEN": PASSWORD}}
+    local = {"type": "local", "command": ["npx", "--api-key", PASSWORD], "environment": {"ROTA_TOKEN": PASSWORD}}
     write(
         home / ".config/opencode/opencode.json",
         json.dumps({"mcp": {"rota": local, "feed": {"type": "remote", **REMOTE}}}),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from homeport.cli import output
-from homeport.credentials import is_secret, masked, masked_arguments, masked_line, masked_url
+from homeport.credentials import is_reference, is_secret, masked, masked_arguments, masked_lines, masked_url
 from homeport.environment import Environment
 from homeport.errors import OK
 from homeport.installer.clients.values import Json, Registration, Stdio
@@ -71,9 +71,7 @@ def masked_entry(entry: dict[str, Json]) -> dict[str, Json]:
 
 def _masked_value(name: str, value: Json) -> Json:
     """A reference is no credential."""
-    if not isinstance(value, str) or (
-        value.startswith(("${", "{env:", "Bearer ${", "Bearer {")) and value.endswith("}")
-    ):
+    if not isinstance(value, str) or is_reference(value):
         return value
     return masked(name, value) if is_secret(name, value) else value
 
@@ -228,8 +226,8 @@ def show_diff(plans: Sequence[ClientPlan], environment: Environment) -> None:
 
     for one in plans:
         for step in one.steps:
-            for line in unified_diff(step):
-                output.artifact(masked_line(line))
+            for line in masked_lines(unified_diff(step)):
+                output.artifact(line)
         _say_refusals(one)
 
 

@@ -110,13 +110,13 @@ def _say(taken: Operation, plans: list[UndoPlan], applied: bool) -> None:
 
 
 def _show_diff(plans: list[UndoPlan]) -> None:
-    from homeport.credentials import masked_line
+    from homeport.credentials import masked_lines
     from homeport.installer.plan.difference import unified_diff
 
     for plan in plans:
         for step in plan.steps:
-            for line in unified_diff(step):
-                output.artifact(masked_line(line))
+            for line in masked_lines(unified_diff(step)):
+                output.artifact(line)
 
 
 def _list(invocation: Invocation, as_json: bool) -> int:

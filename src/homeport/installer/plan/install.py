@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from homeport.credentials import masked_arguments
 from homeport.environment import Environment
 from homeport.errors import USAGE, HomeportError
 from homeport.installer.clients.client import Client
@@ -183,14 +184,15 @@ def _decide(
 
 def client_owned(bench: Bench, place: Place, row: Row) -> HomeportError:
     shell = shell_named(None, bench.environment.platform)
-    line = command_line(row.apply_command, shell) if row.apply_command else None
+    words = masked_arguments(list(row.apply_command or ()))
+    line = command_line(words, shell) if words else None
     by_command = f"run: {line}\n" if line else ""
     return HomeportError(
         "client_owned_file",
         f"{bench.client.LABEL}'s own program writes {place.file}",
         f"{by_command}or say --via file to merge it here"
         + (" or --via cli to have that command run" if row.apply_command else ""),
-        {"file": str(place.file), "apply_command": list(row.apply_command or ())},
+        {"file": str(place.file), "apply_command": words},
     )
 
 
