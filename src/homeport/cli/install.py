@@ -114,8 +114,8 @@ def install(
     flags = serve_line.Flags(root, scope, mounts, actor, toolsets)
     bundled = _bundled(said, flags, choices, invocation)
     found, notes = registrations(said, bundled, level)
-    if bundled is not None and write and not portable:
-        _check_interpreter(bundled, invocation, force=force)
+    if bundled is not None and not portable:
+        notes += _look_at_interpreter(bundled, invocation, write=write, force=force)
     return _go(asked, found, notes, choices, invocation)
 
 
@@ -129,19 +129,19 @@ def _bundled(said: Target, flags: serve_line.Flags, choices: Choices, invocation
     return bundled_server(arguments, environment, disk, portable=choices.portable)
 
 
-def _look_at_interpreter(bundled: Stdio, environment: Environment, *, write: bool, force: bool) -> tuple[str, ...]:
+def _look_at_interpreter(bundled: Stdio, invocation: Invocation, *, write: bool, force: bool) -> tuple[str, ...]:
     """Printing says what is wrong with the interpreter; writing refuses.
 
     Raises HomeportError: interpreter_unstable.
     """
-    unstable = unstable_interpreter(environment, Disk())
+    unstable = unstable_interpreter(invocation.environment, invocation.disk)
     if not write:
         return () if unstable is None else (f"{unstable.message}; {unstable.hint}",)
     if unstable is not None and not force:
         raise unstable
     from homeport.installer.probe.interpreter import check_starts
 
-    check_starts(bundled, environment)
+    check_starts(bundled, invocation.environment)
     return ()
 
 
