@@ -24,8 +24,17 @@ lint: $(STAMP)
 golden: $(STAMP) ## Render the golden files again; look at `git diff golden/` afterwards.
 	$(BIN)/pytest -n 2 -q --update-golden
 
-bench: $(STAMP) ## Measure beside other tools; figures for docs/performance.md.
-	$(BIN)/python -m tests.bench
+PEERS := $(CLIENTS)/peers
+
+bench: $(STAMP) $(PEERS)/.installed ## Measure beside other tools; figures for docs/performance.md.
+	$(BIN)/python -m tests.bench --peers $(PEERS)
+
+$(PEERS)/.installed:
+	mkdir -p $(PEERS)
+	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(PEERS) add-mcp@2.4.0
+	@# It asks for Python 3.12; without one the comparison goes on and says what is left out.
+	-python3.12 -m venv $(PEERS)/neosian && $(PEERS)/neosian/bin/pip install --quiet neosian==1.12.2
+	@touch $@
 
 clients: ## Fetch the real clients that tests drive.
 	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(CLIENTS) $$(sed -n 's/^[^#]/&/p' tests/real_clients/versions.txt)
