@@ -18,8 +18,8 @@ _RUN_TOGETHER: Final = r"(?i)(?:apikey|accesskey|authtoken|accesstoken|secretkey
 
 # Prefixes by which issuers mark their own keys, so that scanners find them.
 _MARKS: Final = (
-    "sk-", "gh", "glpat-", "xox", "AKIA", "ASIA", "AIza", "ya29.", "npm_", "pypi-", "hf_", "k_live_", "k_test_",
-    "eyJ", "SG.", "dop_v1_", "lin_api_", "ntn_", "tvly-", "-----BEGIN",
+    "sk-", "gh", "github_pat_", "glpat-", "xox", "AKIA", "ASIA", "AIza", "ya29.", "npm_", "pypi-", "hf_", "k_live_",
+    "k_test_", "eyJ", "SG.", "dop_v1_", "lin_api_", "ntn_", "tvly-", "-----BEGIN",
 )  # fmt: skip
 
 
@@ -37,7 +37,7 @@ def _issued() -> re.Pattern[str]:
 
 
 _SCHEME: Final = r"(?i)^(?:Bearer|Basic|Token)\s+\S{6,}$"
-_PAIR: Final = re.compile(r"^(?P<key>-{0,2}(?P<name>[A-Za-z_][\w.-]*)(?:=|: ?))(?P<value>.*)$", re.DOTALL)
+_PAIR: Final = r"(?s)^(?P<key>-{0,2}(?P<name>[A-Za-z_][\w.-]*)(?:=|: ?))(?P<value>.*)$"
 _OPTION: Final = re.compile(r"^--?(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:=(?P<value>.*))?$", re.DOTALL)
 
 
@@ -146,7 +146,7 @@ def _option_without_value(argument: str) -> str | None:
 def _masked_argument(previous: str | None, argument: str) -> str:
     """previous: the option before it, which it may be the value of. `NAME=VALUE` and `Name: value` count by their name,
     as they follow -e and --header."""
-    pair = _PAIR.match(argument)
+    pair = re.match(_PAIR, argument)
     if pair and is_secret(pair["name"], pair["value"]):
         return argument if is_reference(pair["value"]) else pair["key"] + masked(pair["name"], pair["value"])
     if previous and not _OPTION.match(argument) and is_secret(previous, argument):
@@ -154,24 +154,33 @@ def _masked_argument(previous: str | None, argument: str) -> str:
     return masked("", argument)
 
 
-_STRING: Final = re.compile(r"""(?P<quote>["'])(?P<text>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)""")
+_STRING: Final = r"""(?P<quote>["'])(?P<text>(?:\\.|(?!(?P=quote))[^\\\n])*)(?P=quote)"""
 _ASSIGNMENT: Final = r"""(?P<key>["']?(?P<name>[\w.\-]+)["']?\s*[:=]\s*)(?P<quote>["'])(?P<value>.*?)(?P=quote)"""
 
 
-def masked_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Lines of a config file as they may be shown: hidden is the value of a key or option that names a credential, and
-    every value that looks like one. References stay. An option's value may stand on the line after it."""
-    previous: str | None = None
+def masked_diff(lines: Iterable[str]) -> Iterator[str]:
+    """A unified diff of config files as it may be shown: hidden is the value of a key or option naming a credential,
+    and every value that looks like one. References stay. An option's value may stand on the line after it."""
+    options: dict[str, str | None] = {"-": None, "+": None}
+    for line in lines:
+        # Each side is a text of its own; a line without a sign is in both.
+        sides = [line[:1]] if line[:1] in options else list(options)
+        shown, option = _masked_line(line, options[sides[0]])
+        options |= dict.fromkeys(sides, option)
+        yield shown
+
+
+def _masked_line(line: str, option: str | None) -> tuple[str, str | None]:
+    """option: the last string before this line, where that is an option without its value; and the same after it."""
 
     def hide(match: re.Match[str]) -> str:
-        nonlocal previous
-        quote, text = match["quote"], match["text"]
-        shown = _masked_argument(previous, text)
-        previous = _option_without_value(text)
-        return quote + shown + quote
+        nonlocal option
+        shown = _masked_argument(option, match["text"])
+        option = _option_without_value(match["text"])
+        return match["quote"] + shown + match["quote"]
 
-    for line in lines:
-        yield _issued().sub(MASK, _STRING.sub(hide, _ASSIGNMENT.sub(_hide_assigned, line)))
+    shown = re.sub(_STRING, hide, re.sub(_ASSIGNMENT, _hide_assigned, line))
+    return _issued().sub(MASK, shown), option
 
 
 def _hide_assigned(match: re.Match[str]) -> str:

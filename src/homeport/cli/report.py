@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from homeport.cli import output
-from homeport.credentials import is_reference, is_secret, masked, masked_arguments, masked_lines, masked_url
+from homeport.credentials import is_reference, is_secret, masked, masked_arguments, masked_diff, masked_url
 from homeport.environment import Environment
 from homeport.errors import OK
 from homeport.installer.clients.values import Json, Registration, Stdio
@@ -226,7 +226,7 @@ def show_diff(plans: Sequence[ClientPlan], environment: Environment) -> None:
 
     for one in plans:
         for step in one.steps:
-            for line in masked_lines(unified_diff(step)):
+            for line in masked_diff(unified_diff(step)):
                 output.artifact(line)
         _say_refusals(one)
 

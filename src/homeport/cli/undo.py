@@ -110,12 +110,12 @@ def _say(taken: Operation, plans: list[UndoPlan], applied: bool) -> None:
 
 
 def _show_diff(plans: list[UndoPlan]) -> None:
-    from homeport.credentials import masked_lines
+    from homeport.credentials import masked_diff
     from homeport.installer.plan.difference import unified_diff
 
     for plan in plans:
         for step in plan.steps:
-            for line in masked_lines(unified_diff(step)):
+            for line in masked_diff(unified_diff(step)):
                 output.artifact(line)
 
 
