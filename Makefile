@@ -11,6 +11,7 @@ CLIENTS := .real-clients
 
 run: $(STAMP) ## Print the registration for every client found here. Writes nothing.
 	@$(BIN)/homeport install --client all
+	@echo "In this checkout the command is: $(BIN)/homeport install --client all" >&2
 
 test: $(STAMP) lint ## Lint, types, import rules and every test.
 	$(BIN)/pytest -n 2 --dist worksteal
