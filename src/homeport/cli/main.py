@@ -103,6 +103,10 @@ def _run(words: list[str], command: tuple[str, ...] | None, environment: Environ
         result = homeport.main(words, prog_name="homeport", standalone_mode=False, obj=invocation)
     except click.exceptions.Exit as stop:
         return stop.exit_code
+    except SystemExit:
+        # click's own way with a pipe whose reader is gone, which it takes for a failure.
+        output.hang_up()
+        return OK
     except click.UsageError as error:
         return _report(words, _usage(error))
     except click.ClickException as error:

@@ -35,14 +35,18 @@ def show_error(error: HomeportError) -> None:
 
 def is_terminal() -> bool:
     """A person is there to answer: both ends are a terminal."""
-    return sys.stdin.isatty() and sys.stdout.isatty()
+    return _is_terminal(sys.stdin) and _is_terminal(sys.stdout)
+
+
+def _is_terminal(stream: TextIO | None) -> bool:
+    return stream is not None and stream.isatty()
 
 
 def colour() -> bool:
     """On a terminal, unless NO_COLOR says otherwise (no-color.org)."""
     from homeport.environment import Environment
 
-    return sys.stdout.isatty() and not Environment.current().variable("NO_COLOR")
+    return _is_terminal(sys.stdout) and not Environment.current().variable("NO_COLOR")
 
 
 def hang_up() -> None:
@@ -61,7 +65,9 @@ def table(rows: Iterable[Iterable[str]], gap: int = 2) -> str:
     )
 
 
-def _write(stream: TextIO, text: str, *, json: bool = False) -> None:
+def _write(stream: TextIO | None, text: str, *, json: bool = False) -> None:
+    if stream is None:  # closed before the program began (`>&-`)
+        return
     encoding = (stream.encoding or "utf-8").lower().replace("-", "")
     data = text.encode("utf-8", "surrogateescape")
     if encoding != "utf8" and (stream.isatty() or json):

@@ -124,15 +124,20 @@ def _from_snippet(target: Target) -> tuple[list[Registration], tuple[str, ...]]:
 
 
 def _snippet_text(source: str) -> str:
-    import sys
-
     try:
-        data = sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes()
-        return data.decode("utf-8-sig")
+        return _snippet_bytes(source).decode("utf-8-sig")
     except OSError as error:
         raise usage_error(f"--from {source}: {error.strerror}") from error
     except UnicodeDecodeError as error:
         raise HomeportError("bad_snippet", f"--from {source} is not UTF-8", "save it as UTF-8") from error
+
+
+def _snippet_bytes(source: str) -> bytes:
+    import sys
+
+    if source != "-":
+        return Path(source).read_bytes()
+    return sys.stdin.buffer.read() if sys.stdin else b""  # closed before the program began (`<&-`)
 
 
 def _with_options(server: Server, target: Target) -> Server:
