@@ -42,13 +42,6 @@ def _is_terminal(stream: TextIO | None) -> bool:
     return stream is not None and stream.isatty()
 
 
-def colour() -> bool:
-    """On a terminal, unless NO_COLOR says otherwise (no-color.org)."""
-    from homeport.environment import Environment
-
-    return _is_terminal(sys.stdout) and not Environment.current().variable("NO_COLOR")
-
-
 def hang_up() -> None:
     """The reader of stdout is gone: say no more, so that the interpreter does not complain at its end."""
     with contextlib.suppress(OSError, ValueError):

@@ -200,6 +200,22 @@ def test_a_level_that_a_client_does_not_have_is_wrong_alone_and_skipped_among_al
     assert planned.uninstall(levels=("project",), refused_skips=True).outcome == "skipped"
 
 
+@pytest.mark.parametrize(
+    ("present", "outcome"),
+    [
+        ({"type": "stdio", "command": "/opt/rota", "args": ["serve"], "env": {"B": "2", "A": "1"}}, "unchanged"),
+        ({"type": "stdio", "command": "/opt/rota", "args": ["serve"], "env": {}}, "updated"),
+        (None, "created"),
+    ],
+    ids=["in another order", "other variables", "none"],
+)
+def test_the_clients_own_command_is_run_for_a_difference_only(present: Any, outcome: str) -> None:
+    wanted = ROTA._replace(server=stdio("/opt/rota", "serve", A="1", B="2"))
+    state = mcp(rota=present) if present else mcp()
+    planned = Planned("claude-code", {"~/.claude.json": state}).install(wanted, writes=True, via="cli")
+    assert (planned.outcome, planned.files) == (outcome, {})
+
+
 def test_what_the_clients_own_command_cannot_say_is_refused_that_way() -> None:
     wanted = ROTA._replace(server=stdio("/opt/rota", T="$T"))
     assert Planned("codex").install(wanted, writes=True, via="cli").code == "field_unsupported"

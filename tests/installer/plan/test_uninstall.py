@@ -150,6 +150,15 @@ def test_a_client_without_a_level_is_asked_at_the_others() -> None:
     assert [row.level for row in planned.plan.rows] == ["user"]
 
 
+def test_every_level_takes_every_file_of_a_level() -> None:
+    mine = json.dumps({"mcp": {"homeport": {"type": "local", "command": ["homeport"]}}}).encode()
+    files = ["/srv/own.json", "~/.config/opencode/opencode.json", "~/.opencode/opencode.json"]
+    things: dict[str, Thing] = dict.fromkeys(files, mine)
+    planned = Planned("opencode", things, variables={"OPENCODE_CONFIG": "/srv/own.json"})
+    assert list(planned.uninstall().files) == files[:1]
+    assert sorted(planned.uninstall(every_level=True).files) == files
+
+
 def test_both_files_of_opencodes_folder_are_cleared() -> None:
     mine = json.dumps({"mcp": {"homeport": {"type": "local", "command": ["homeport"]}}}).encode()
     folder = "~/.config/opencode"

@@ -111,13 +111,3 @@ def _check_merged(bench: Bench, name: str) -> None:
                 "take another name with --name, or take the other entry out first",
                 {"files": files, "keys": sorted(keys)},
             )
-
-
-def effective(bench: Bench, name: str) -> tuple[Place, Json] | None:
-    """The place whose entry decides, strongest of all that have one, and its entry as planned."""
-    found: tuple[Place, Json] | None = None
-    for place in bench.client.layers(bench.environment, bench.reader, bench.view):
-        value = bench.view.value(place.file, place.dialect, (*place.container, name))
-        if value is not None and place.level != "other-project":
-            found = (place, value)
-    return found

@@ -70,14 +70,16 @@ def _plan_level(bench: Bench, request: UninstallRequest, level: Level, row: Row)
 
 def _places(bench: Bench, place: Place, request: UninstallRequest, level: Level) -> list[Place]:
     """The target first, then what belongs to the same level: the losing file of a folder, a stale container, and with
-    --level all also Claude Code's local record."""
+    --level all every other file of the level and Claude Code's local record."""
     found = [place, *(place._replace(container=container) for container in place.stale_containers)]
     if request.config is not None:
         return found
     for other in bench.client.layers(bench.environment, bench.reader, bench.view):
         beside = other.file.parent == place.file.parent and other.level == level
-        nearer = request.every_level and level == "project" and other.level in ("local", "project")
-        if (beside or nearer) and (other.file, other.container) not in [(one.file, one.container) for one in found]:
+        of_level = other.level == level or (level == "project" and other.level == "local")
+        if (beside or (request.every_level and of_level)) and (other.file, other.container) not in [
+            (one.file, one.container) for one in found
+        ]:
             found.append(other)
     return found
 
