@@ -233,6 +233,20 @@ def test_a_conflict_is_no_conflict_once_our_own_nearer_entry_goes() -> None:
     assert (planned.outcome, len(removed(planned))) == ("created", 1)
 
 
+def test_a_projects_file_that_is_not_read_at_all_is_told_and_hidden_by_none() -> None:
+    things: dict[str, Thing] = {
+        "~/.config/opencode/opencode.json": mcp({"type": "local", "command": ["tally"]}, "mcp"),
+        ".git": FOLDER,
+    }
+    planned = Planned("opencode", things, variables={"OPENCODE_DISABLE_PROJECT_CONFIG": "1"}).install(level="project")
+    (row,) = planned.plan.rows
+    assert (row.outcome, row.shadowed_by, row.notes) == (
+        "created",
+        (),
+        ("it will not start: OPENCODE_DISABLE_PROJECT_CONFIG is set, so OpenCode reads no project's file",),
+    )
+
+
 def test_a_client_that_takes_the_nearest_whole_has_no_conflict() -> None:
     planned = Planned("cursor", {".cursor/mcp.json": mcp({"url": "https://y.example"})}).install()
     assert (planned.outcome, [level for level, _, _ in shadows(planned)]) == ("created", ["project"])

@@ -92,8 +92,7 @@ def layers(environment: Environment, reader: Reader, look: Look) -> tuple[Place,
     own = environment.variable("OPENCODE_CONFIG")
     if own:
         places.append(_place("user", environment.path(own)))
-    # Any other value, "yes" too, leaves them on (measured).
-    if environment.variables.get("OPENCODE_DISABLE_PROJECT_CONFIG") not in ("1", "true"):
+    if _reads_projects(environment):
         places += _project_places(environment, reader)
     places += _pair("user", environment.home / ".opencode")
     given = environment.variable("OPENCODE_CONFIG_DIR")
@@ -102,6 +101,11 @@ def layers(environment: Environment, reader: Reader, look: Look) -> tuple[Place,
     places += _pair("managed", _managed_folder(environment))
     # A file that two rules name is read where the stronger one stands.
     return tuple({place.file: place for place in reversed(places)}.values())[::-1]
+
+
+def _reads_projects(environment: Environment) -> bool:
+    # Any other value, "yes" too, leaves them on (measured).
+    return environment.variables.get("OPENCODE_DISABLE_PROJECT_CONFIG") not in ("1", "true")
 
 
 def _project_places(environment: Environment, reader: Reader) -> list[Place]:
@@ -176,6 +180,8 @@ def server(entry: Json) -> Server | None:
 def gates(
     name: str, entry: Json, place: Place, environment: Environment, reader: Reader, look: Look
 ) -> tuple[Gate, ...]:
+    if place.level in ("project", "parent") and not _reads_projects(environment):
+        return (Gate("off", "OPENCODE_DISABLE_PROJECT_CONFIG is set, so OpenCode reads no project's file"),)
     # The other clients' word is taken too (measured).
     if isinstance(entry, dict) and entry.get("disabled") is True:
         return (Gate("off", f"the entry says disabled = true in {place.file}", "take disabled out"),)

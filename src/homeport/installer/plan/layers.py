@@ -60,7 +60,8 @@ def _others(bench: Bench, place: Place, name: str) -> list[Place]:
     """What hides the entry, is hidden beside it, or is left over: stale containers of the target's file, losing files
     of its folder, and every stronger place; other projects' records of the same file for the report."""
     order = list(bench.client.layers(bench.environment, bench.reader, bench.view))
-    here = next((at for at, one in enumerate(order) if _same(one, place)), -1)
+    # A place that the client does not read at all, by a variable that is set, is hidden by none.
+    here = next((at for at, one in enumerate(order) if _same(one, place)), len(order))
     found = [place._replace(container=container) for container in place.stale_containers]
     elsewhere = _mentioned_elsewhere(bench, place, name)
     for at, other in enumerate(order):
