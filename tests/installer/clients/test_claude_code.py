@@ -204,7 +204,7 @@ def test_what_a_reference_needs_and_how_others_read_it_is_said() -> None:
 
 @pytest.mark.parametrize(
     ("name", "good"),
-    [("rota", True), ("a_b-9", True), ("a b", False), ("a.b", False), ("", False)]
+    [("rota", True), ("a_b-9", True), ("a b", False), ("a.b", False), ("", False), ("-a", False)]
     + [(name, False) for name in ("workspace", "claude-in-chrome", "computer-use", "__proto__", "constructor")],
 )
 def test_names(name: str, good: bool) -> None:

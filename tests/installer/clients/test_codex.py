@@ -164,7 +164,7 @@ def test_an_entry_is_read_as_codex_reads_it(entry: object, expected: Server | No
 
 
 @pytest.mark.parametrize(
-    ("name", "good"), [("rota", True), ("a_b:@/.-9", True), ("a b", False), ("ä", False), ("", False)]
+    ("name", "good"), [("rota", True), ("a_b:@/.-9", True), ("a b", False), ("ä", False), ("", False), ("-a", False)]
 )
 def test_names(name: str, good: bool) -> None:
     assert (codex.name_problem(name) is None) is good

@@ -41,7 +41,7 @@ PROCESS_NAMES: frozenset[str] = frozenset()  # it reads again before it writes, 
 # `claude mcp add` puts an empty env; a rewrite of the file keeps everything else.
 REWRITES: frozenset[str] = frozenset({"env"})
 CLASHING_KEYS: tuple[frozenset[str], ...] = ()
-_NAME: Final = r"[A-Za-z0-9_-]+"
+_NAME: Final = r"[A-Za-z0-9_][A-Za-z0-9_-]*"  # a hyphen at the start is an option to its command line
 _RESERVED: Final = frozenset({"workspace", "claude-in-chrome", "computer-use", "__proto__", "constructor"})
 
 server = shapes.server_of_mcp_servers
@@ -163,7 +163,7 @@ def name_problem(name: str) -> str | None:
         return f"Claude Code keeps the name '{name}' for itself"
     if re.fullmatch(_NAME, name):
         return None
-    return "Claude Code takes letters, numbers, hyphens and underscores in a name"
+    return "Claude Code takes letters, numbers, hyphens and underscores in a name, and no hyphen at its start"
 
 
 def gates(

@@ -45,7 +45,8 @@ CLASHING_KEYS: tuple[frozenset[str], ...] = (
     *(frozenset({key, "command"}) for key in ("bearer_token_env_var", "http_headers", "env_http_headers")),
 )
 CONTAINER: Final = ("mcp_servers",)
-_NAME: Final = r"[A-Za-z0-9_:@/.-]+"
+# A hyphen at the start is read wrongly by its command line, after `--` too (measured).
+_NAME: Final = r"[A-Za-z0-9_:@/.][A-Za-z0-9_:@/.-]*"
 
 file_problem = shapes.no_file_problem
 
@@ -187,7 +188,7 @@ def _table(entry: dict[str, Json], key: str) -> list[tuple[str, Json]]:
 def name_problem(name: str) -> str | None:
     if re.fullmatch(_NAME, name):
         return None
-    return "Codex takes letters, digits and - _ : @ / . in a name"
+    return "Codex takes letters, digits and - _ : @ / . in a name, and no hyphen at its start"
 
 
 def gates(
