@@ -26,7 +26,7 @@ _DONE = {
     "updated": "updated",
     "unchanged": "unchanged",
     "removed": "removed",
-    "absent": "was not there; nothing to do",
+    "absent": "nothing to do for",
 }
 
 

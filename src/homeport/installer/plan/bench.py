@@ -33,13 +33,13 @@ def open_bench(name: str, environment: Environment, reader: Reader, history: His
     return Bench(name, CLIENTS[name], environment, reader, FilesView(reader, interest), history)
 
 
-def foreign_entry(client: Client, place: Place, member: Member) -> HomeportError:
+def foreign_entry(client: Client, place: Place, member: Member, hint: str) -> HomeportError:
     name = member.path[-1]
     return HomeportError(
         "foreign_entry",
         f"{place.file}, line {member.line}: {client.LABEL} already has a server named '{name}', and it runs something "
         f"else: {runs_what(client, member.value)}",
-        "take another name with --name, or take this one over with --replace",
+        hint,
         {"file": str(place.file), "line": member.line, "name": name, "runs": runs_what(client, member.value)},
     )
 

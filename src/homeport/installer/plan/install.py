@@ -291,4 +291,5 @@ def _refuse_foreign(
         return True
     if request.replace:
         return False
-    raise foreign_entry(bench.client, place, member)
+    hint = "take another name with --name, or take this one over with --replace"
+    raise foreign_entry(bench.client, place, member, hint)

@@ -95,4 +95,4 @@ def _stands(bench: Bench, place: Place, request: UninstallRequest) -> bool:
     known = bench.history.last(str(bench.reader.real(place.file)), member.path)
     if is_ours(bench.client.server(member.value), None, known) or request.replace:
         return True
-    raise foreign_entry(bench.client, place, member)
+    raise foreign_entry(bench.client, place, member, "it stays; --replace takes it out all the same")
