@@ -23,7 +23,7 @@ def test_the_user_file_is_under_dot_config_on_every_system(platform: Platform) -
     ("variables", "expected"),
     [
         pytest.param({"XDG_CONFIG_HOME": "/srv/cfg"}, "/srv/cfg/opencode/opencode.json", id="xdg absolute"),
-        pytest.param({"XDG_CONFIG_HOME": "cfg"}, "~/code/app/cfg/opencode/opencode.json", id="xdg relative"),
+        pytest.param({"XDG_CONFIG_HOME": "cfg"}, "~/.config/opencode/opencode.json", id="xdg relative"),
         pytest.param({"XDG_CONFIG_HOME": ""}, "~/.config/opencode/opencode.json", id="xdg empty"),
         pytest.param({"OPENCODE_CONFIG_DIR": "/srv/oc"}, "/srv/oc/opencode.json", id="dir absolute"),
         pytest.param({"OPENCODE_CONFIG_DIR": "oc"}, "~/code/app/oc/opencode.json", id="dir relative"),

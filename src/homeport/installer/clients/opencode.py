@@ -11,7 +11,7 @@ from typing import Final
 
 from homeport.environment import Environment
 from homeport.installer.clients import shapes
-from homeport.installer.clients.folders import git_root, project_root, root_to_cwd
+from homeport.installer.clients.folders import config_home, git_root, project_root, root_to_cwd
 from homeport.installer.clients.references import env_colon, names_in, parse_text, spell
 from homeport.installer.clients.values import (
     Dialect,
@@ -55,9 +55,17 @@ def home(environment: Environment) -> PurePath:
 
 
 def _general_folder(environment: Environment) -> PurePath:
-    # A relative value counts, from the working folder (measured): OpenCode does not check it as the specification asks.
+    return config_home(environment) / "opencode"
+
+
+def _relative_note(environment: Environment) -> tuple[str, ...]:
     given = environment.variable("XDG_CONFIG_HOME")
-    return (environment.path(given) if given else environment.home / ".config") / "opencode"
+    if given is None or environment.path(given) == type(environment.home)(given):
+        return ()
+    return (
+        f"XDG_CONFIG_HOME is relative ({given}), which the base directory specification says to pass over; OpenCode "
+        "1.18.33 takes it from the folder it is started in, so make it absolute or unset it",
+    )
 
 
 def is_installed(environment: Environment, reader: Reader) -> bool:
@@ -73,7 +81,7 @@ def target(level: Level, environment: Environment, reader: Reader, look: Look) -
     own = environment.variable("OPENCODE_CONFIG")
     if own:
         return _place("user", environment.path(own))
-    return _winning("user", home(environment), reader)
+    return _winning("user", home(environment), reader)._replace(notes=_relative_note(environment))
 
 
 def _winning(level: LayerLevel, folder: PurePath, reader: Reader) -> Place:

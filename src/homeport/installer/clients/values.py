@@ -96,6 +96,8 @@ class Place(NamedTuple):
     stale_containers: tuple[KeyPath, ...] = ()
     lock_suffix: str | None = None
     """Added to the real file's name: the folder by which the client itself locks it."""
+    notes: tuple[str, ...] = ()
+    """What a person should know of how the place was found."""
 
 
 class Entry(NamedTuple):

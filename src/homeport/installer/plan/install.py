@@ -160,7 +160,7 @@ def _described(row: Row, bench: Bench, place: Place, entry: Entry, server: Serve
         apply_command=None if apply_command is None else tuple(apply_command),
         update_command=(tuple(remove_command), tuple(apply_command)) if remove_command and apply_command else (),
         next_steps=client.next_steps(row.name, place),
-        notes=(*notes, *entry.notes),
+        notes=(*notes, *place.notes, *entry.notes),
     )
 
 
