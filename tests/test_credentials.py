@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homeport.credentials import (
@@ -165,6 +165,7 @@ def test_lines_of_a_file_are_shown_without_them(lines: list[str], expected: list
     assert list(masked_diff(lines)) == expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.text()))
 def test_hiding_needs_no_well_formed_text(lines: list[str]) -> None:
     assert len(list(masked_diff(lines))) == len(masked_arguments(lines)) == len(lines)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homeport.envelope import as_line, envelope
@@ -31,6 +31,7 @@ def test_an_error_may_stand_beside_a_result() -> None:
     assert found["error"] == {"code": "bad_name", "message": "no", "hint": "yes", "details": {"name": "x"}}
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(), st.text(st.characters()) | st.integers() | st.none()))
 def test_it_is_always_one_line_that_encodes_and_reads_back(result: dict[str, Any]) -> None:
     line = as_line(envelope("list", result))

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homeport.cli.options import CLIENT_NAMES
@@ -109,6 +109,7 @@ def unordered(server: Server | None) -> Any:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
+@settings(deadline=None)
 @given(server=servers)
 def test_what_is_spelled_is_read_back_as_the_same_server(name: str, server: Server) -> None:
     client = CLIENTS[name]
@@ -155,6 +156,7 @@ def test_what_is_no_entry_runs_nothing(name: str, entry: object) -> None:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
+@settings(deadline=None)
 @given(entry=values)
 @example(entry={"command": "a", "args": 3})
 def test_any_value_in_a_file_is_read_without_a_fault(name: str, entry: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
@@ -45,6 +45,7 @@ def test_a_string_is_split_at_its_references(text: str, parts: tuple[str | Refer
     assert parse_text(text) == Text(parts)
 
 
+@settings(deadline=None)
 @given(st.text())
 def test_plain_parts_never_stand_side_by_side_and_lose_nothing(text: str) -> None:
     parts = parse_text(text).parts

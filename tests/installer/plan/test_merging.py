@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from homeport.installer.edit.jsonc import open_json
@@ -26,6 +26,7 @@ def merge(present: Any, wanted: dict[str, Any], written: Any = None, rewrites: f
     return source if after is source else json.loads(after)["mcpServers"]["rota"]
 
 
+@settings(deadline=None)
 @given(
     present=present_entries, wanted=entries.map(lambda entry: {**entry, "command": "rota"}), written=st.none() | entries
 )

@@ -21,6 +21,7 @@ WORDS = [
 ]  # fmt: skip
 
 
+@settings(deadline=None)
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"))))
 def test_a_posix_line_is_split_into_the_same_words(words: list[str]) -> None:
     assert shlex.split(command_line(words, "posix")) == words
@@ -87,7 +88,7 @@ def test_cmd(word: str, expected: str) -> None:
     assert quote(word, "cmd") == expected
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0%")))
 def test_cmd_words_come_back_by_the_c_runtimes_rules(word: str) -> None:
     assert c_runtime_words("x " + quote(word, "cmd")) == ["x", word]

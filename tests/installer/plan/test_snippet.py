@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
@@ -145,6 +145,7 @@ things = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(things.map(json.dumps) | st.text(max_size=60) | st.text(st.sampled_from("{}[]\"':,/*# \n=a.$`~"), max_size=40))
 @example('{"command": {"path": null}}')
 @example('{"env": {"a": {}}, "command": ["a", {}], "env_vars": [{}]}')

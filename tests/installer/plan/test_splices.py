@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homeport.installer.plan.splices import Splice, digest, splices, taken_back
@@ -22,6 +22,7 @@ def applied(source: bytes, edits: tuple[Splice, ...]) -> bytes:
     return source
 
 
+@settings(deadline=None)
 @given(before=st.binary(max_size=60) | lines, after=st.binary(max_size=60) | lines)
 @example(before=b"", after=b"")
 @example(before=b"aa", after=b"a")
@@ -32,6 +33,7 @@ def test_what_was_changed_can_be_taken_back(before: bytes, after: bytes) -> None
     assert taken_back(after, edits) == before
 
 
+@settings(deadline=None)
 @given(size=LARGE, at=st.integers(0, 600_000), old=st.binary(max_size=9), new=st.binary(max_size=9))
 def test_in_a_large_file_too(size: int, at: int, old: bytes, new: bytes) -> None:
     rest = b"0123456789abcde\n" * (size // 16)

@@ -33,7 +33,7 @@ def mcp(**entries: Any) -> bytes:
 
 
 @pytest.mark.parametrize("client", ["cursor", "claude-desktop", "claude-code", "opencode"])
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_uninstall_gives_the_first_bytes_back(client: str, data: st.DataObject) -> None:
     container = "mcp" if client == "opencode" else "mcpServers"
