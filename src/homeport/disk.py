@@ -70,18 +70,24 @@ def read_bytes(path: Path) -> bytes | None:
         return None
     except OSError as error:
         raise unreadable(path, error) from error
-    with open(descriptor, "rb") as file:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-            raise HomeportError("unreadable_file", f"{path} is {kind}", details={"file": str(path)})
-        if status.st_size > LARGEST_BYTES:
-            raise HomeportError(
-                "file_too_large",
-                f"{path} holds {status.st_size} bytes; Homeport edits files up to {LARGEST_BYTES}",
-                details={"file": str(path), "size_bytes": status.st_size},
-            )
-        return file.read()
+    try:
+        _refuse_others_than_files(path, os.fstat(descriptor))
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
+
+
+def _refuse_others_than_files(path: Path, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+        raise HomeportError("unreadable_file", f"{path} is {kind}", details={"file": str(path)})
+    if status.st_size > LARGEST_BYTES:
+        raise HomeportError(
+            "file_too_large",
+            f"{path} holds {status.st_size} bytes; Homeport edits files up to {LARGEST_BYTES}",
+            details={"file": str(path), "size_bytes": status.st_size},
+        )
 
 
 def unreadable(path: Path, error: OSError) -> HomeportError:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import run, write
-from tests.harness import Completed
+from tests.harness import Completed, run_homeport
 
 INSTALL = ("install", "--client", "cursor", "--name", "rota")
 COMMAND = ("--", "/opt/rota", "serve")
@@ -206,3 +206,64 @@ def test_list_names_ours_and_others(home: Path, project: Path) -> None:
     )
     shown = run("list").stdout.decode().splitlines()
     assert [line.split()[2] for line in shown] == ["SERVER", "*homeport", "tally"]
+
+
+@pytest.mark.parametrize(
+    ("given", "file"),
+    [("~/own.json", "own.json"), ("own.json", "code/app/own.json"), ("sub/../own.json", "code/app/own.json")],
+)
+def test_a_named_file_is_made_where_it_was_named(given: str, file: str, home: Path, project: Path) -> None:
+    (project / "sub").mkdir()
+    done = install("--config", given, "--write")
+    assert (done.exit, json.loads((home / file).read_bytes())) == (0, {"mcpServers": {"rota": ROTA}})
+    assert not (home / ".cursor/mcp.json").exists()
+    assert run("uninstall", "rota", "--client", "cursor", "--config", given, "--write").exit == 0
+    assert not (home / file).exists()
+
+
+def test_a_folder_is_no_file(home: Path, project: Path) -> None:
+    done = install("--config", str(project), "--write", "--json")
+    assert (done.exit, done.envelope["error"]["code"]) == (1, "unreadable_file")
+
+
+def test_a_snippet_is_read_from_stdin(home: Path, project: Path) -> None:
+    text = b'"rota": {"command": "/opt/rota", "args": ["serve"]}'
+    done = run_homeport("install", "--client", "cursor", "--from", "-", home=home, cwd=project, input=text)
+    assert (done.exit, json.loads(done.stdout)) == (0, {"mcpServers": {"rota": ROTA}})
+
+
+@pytest.mark.parametrize("text", [b"", b"\xff\xfe", b"npx -y rota", b"{}"])
+def test_what_is_no_snippet_is_an_error(text: bytes, home: Path, project: Path) -> None:
+    file = home / "snippet"
+    file.write_bytes(text)
+    done = run("install", "--client", "cursor", "--from", str(file), "--json")
+    assert (done.exit, done.envelope["error"]["code"]) == (1, "bad_snippet")
+
+
+def test_a_snippets_keys_that_are_not_carried_over_are_told(home: Path, project: Path) -> None:
+    file = write(home / "snippet", '{"rota": {"command": "/opt/rota", "disabled": true, "autoApprove": ["*"]}}')
+    done = run("install", "--client", "cursor", "--from", str(file))
+    assert b"note: 'rota': left out of the snippet, since clients differ in them: autoApprove, disabled" in done.stderr
+
+
+def test_a_reference_is_translated_and_one_with_a_default_refused_by_field(home: Path, project: Path) -> None:
+    printed = run(*INSTALL, "--", "/opt/rota", "--day", "$DAY")
+    assert json.loads(printed.stdout)["mcpServers"]["rota"]["args"] == ["--day", "${env:DAY}"]
+    refused = run(*INSTALL, "--json", "--", "/opt/rota", "${DAY:-monday}")
+    assert (refused.exit, refused.envelope["error"]["details"]) == (1, {"variable": "DAY", "field": "an argument"})
+    literal = run(*INSTALL, "--literal", "--", "/opt/rota", "$DAY")
+    assert json.loads(literal.stdout)["mcpServers"]["rota"]["args"] == ["$DAY"]
+
+
+def test_a_credential_by_value_is_refused_before_anything_is_looked_at(home: Path, project: Path) -> None:
+    done = run(*INSTALL, "--env", "ROTA_TOKEN=abcdefgh", "--json", *COMMAND)
+    assert (done.exit, done.envelope["error"]["code"], done.envelope["result"]) == (1, "secret_literal", None)
+    level = ("--level", "project", "--allow-secret")
+    done = run(*INSTALL, *level, "--env", "ROTA_TOKEN=abcdefgh", "--json", *COMMAND)
+    assert (done.exit, done.envelope["error"]["code"]) == (1, "secret_literal")
+
+
+def test_portable_lines_hold_nothing_of_this_machine(home: Path, project: Path) -> None:
+    done = run("install", "--client", "cursor", "--level", "project", "--portable")
+    entry = json.loads(done.stdout)["mcpServers"]["homeport"]
+    assert entry == {"type": "stdio", "command": "homeport", "args": ["serve"]}
