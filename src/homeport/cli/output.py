@@ -49,13 +49,11 @@ def hang_up() -> None:
 
 
 def table(rows: Iterable[Iterable[str]], gap: int = 2) -> str:
-    """Rows aligned by column; the last column is not padded."""
+    """Rows aligned by column, without spaces at their ends."""
     lines = [tuple(row) for row in rows]
     widths = [max((len(cell) for cell in column), default=0) for column in zip(*lines, strict=True)]
-    return "\n".join(
-        "".join(cell.ljust(width + gap) for cell, width in zip(line[:-1], widths[:-1], strict=True)) + line[-1]
-        for line in lines
-    )
+    padded = ("".join(cell.ljust(width + gap) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    return "\n".join(line.rstrip(" ") for line in padded)
 
 
 def _write(stream: TextIO | None, text: str, *, json: bool = False) -> None:

@@ -104,17 +104,22 @@ def print_common_shape(found: Sequence[Registration], as_json: bool, notes: Sequ
 
 
 def show_print(operation: str, plans: Sequence[ClientPlan], environment: Environment, notes: Sequence[str]) -> None:
-    """Fragments on stdout, an empty line between two; the rest on stderr."""
+    """Fragments on stdout, an empty line between two; the rest on stderr. A terminal, which shows both, has each
+    fragment between the line that names its file and what to do with it."""
     rows = [row for one in plans for row in one.rows]
-    shown = [row for row in rows if row.outcome != "skipped"]
-    if operation == "install":
-        fragments = [text for row in shown if (text := shown_fragment(row)) is not None]
-        output.artifact("\n".join(fragments))
     if fragments_hidden(rows):
         output.guidance("note: values that look like credentials are shown as ***; --write puts in what you gave")
     _say_notes(notes)
+    between = ""
     for row in rows:
-        _say_row(operation, row, environment, _WOULD)
+        if row.outcome == "skipped":
+            continue
+        _say_place(row)
+        text = shown_fragment(row) if operation == "install" else None
+        if text is not None:
+            output.artifact(between + text)
+            between = "\n"
+        _say_row(row, environment, _WOULD)
     _say_ending(operation, rows, environment)
 
 
@@ -138,11 +143,12 @@ def _say_ending(operation: str, rows: Sequence[Row], environment: Environment) -
         )
 
 
-def _say_row(operation: str, row: Row, environment: Environment, words: dict[str, str]) -> None:
-    if row.outcome == "skipped":
-        return
+def _say_place(row: Row) -> None:
     place = f", {row.level} level: {row.place.file}" if row.place else ""
     output.guidance(f"{row.label}{place}")
+
+
+def _say_row(row: Row, environment: Environment, words: dict[str, str]) -> None:
     if row.error is not None:
         output.guidance(f"  {'not possible' if not row.broken_target else 'refused with --write'}: {row.error.message}")
         for line in (row.error.hint or "").splitlines():
