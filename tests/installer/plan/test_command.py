@@ -103,3 +103,11 @@ def test_the_working_folder_is_made_absolute_too() -> None:
 def test_a_url_is_left_alone() -> None:
     remote = Remote(plain_text("https://~/x"))
     assert command_for(remote, claude_desktop, at("/f", WINDOWS), WINDOWS) == (remote, ())
+
+
+def test_a_bare_command_that_is_to_travel_stays_bare_and_the_client_is_told_of() -> None:
+    environment = make_environment(search=lambda name: PurePosixPath("/opt/bin") / name)
+    place = Place("project", environment.cwd / ".cursor" / "mcp.json", ("mcpServers",), "jsonc")
+    server, notes = command_for(Stdio(plain_text("homeport")), cursor, place, environment, keeps_bare=True)
+    assert server == Stdio(plain_text("homeport"))
+    assert "PATH" in notes[0]

@@ -20,9 +20,11 @@ _WINDOWS_DRIVE: Final = r"^/mnt/[a-z]/"
 
 
 def command_for(
-    server: Server, client: Client, place: Place, environment: Environment
+    server: Server, client: Client, place: Place, environment: Environment, *, keeps_bare: bool = False
 ) -> tuple[Server, tuple[str, ...]]:
     """The server as this client has to start it, and notes on what was changed.
+
+    keeps_bare: a bare command is meant so, for a teammate's machine.
 
     A leading `~/` becomes the home; a bare command becomes absolute for a client without the shell's PATH; a script
     shim gets `cmd /c` on native Windows; a Linux command for a Windows client's file goes through wsl.exe.
@@ -31,17 +33,24 @@ def command_for(
     if not isinstance(server, Stdio):
         return server, ()
     server = _at_home(server, environment)
+    if client.IS_GUI and not keeps_bare:
+        made = _absolute(server, environment)
+    elif client.IS_GUI and not re.search(r"[\\/]", server.command.shown()):
+        found = f"{client.LABEL} starts `{server.command.shown()}` from the PATH it has itself, which is not a shell's"
+        return server, (found,)
+    else:
+        made = server
     if _starts_in_linux(place.file, environment):
         if environment.in_wsl and re.match(_WINDOWS_DRIVE, str(place.file)):
             return _through_wsl(server, environment), (
                 "the client runs on Windows, so the command goes through wsl.exe",
             )
-        return (_absolute(server, environment) if client.IS_GUI else server), ()
+        return made, ()
     if _is_shim(server.command, environment):
         return server._replace(command=plain_text("cmd"), args=(plain_text("/c"), server.command, *server.args)), (
             f"{server.command.shown()} is a script on Windows, so cmd /c starts it",
         )
-    return (_absolute(server, environment) if client.IS_GUI else server), ()
+    return made, ()
 
 
 def _starts_in_linux(file: PurePath, environment: Environment) -> bool:
