@@ -107,6 +107,10 @@ def _run(words: list[str], command: tuple[str, ...] | None, environment: Environ
         # click's own way with a pipe whose reader is gone, which it takes for a failure.
         output.hang_up()
         return OK
+    except click.exceptions.NoArgsIsHelpError as error:
+        # Who types the bare name wants to be told what there is.
+        output.artifact(error.format_message() + "\n")
+        return OK
     except click.UsageError as error:
         return _report(words, _usage(error))
     except click.ClickException as error:
@@ -120,7 +124,10 @@ def _run(words: list[str], command: tuple[str, ...] | None, environment: Environ
 
 def _usage(error: click.UsageError) -> HomeportError:
     path = error.ctx.command_path if error.ctx else "homeport"
-    return HomeportError("usage_error", error.format_message().rstrip("."), f"see {path} --help")
+    hint = f"see {path} --help"
+    if isinstance(error, click.NoSuchOption) and path.endswith(" install"):
+        hint += "; a server's command with its own options goes behind --, as in: -- npx -y some-server"
+    return HomeportError("usage_error", error.format_message().rstrip("."), hint)
 
 
 def _internal(error: Exception) -> HomeportError:
