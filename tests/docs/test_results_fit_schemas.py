@@ -1,0 +1,182 @@
+"""What every command answers with --json, in the outcomes a person can meet, fits the schemas of docs/schemas/."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from homeport.errors import CODES
+from tests.cli.running import run, write
+from tests.docs.schemas import misfits
+
+TALLY = '{"mcpServers": {"rota": {"command": "/own.sh", "env": {"API_KEY": "abc"}}}}'
+INSTALLED = (".claude", ".config/Claude", ".cursor", ".codex", ".config/opencode", ".config/muse")
+OTHER = "--name rota -- /opt/rota serve"
+
+
+class Case(NamedTuple):
+    """code: of the error, None for success. files: below the home. before: command lines that lead there, each with
+    --json as well. disk: client folders that exist."""
+
+    line: str
+    code: str | None = None
+    files: Mapping[str, str] = {}
+    before: tuple[str, ...] = ()
+    disk: tuple[str, ...] = INSTALLED
+
+
+WRITTEN = (f"install --client cursor --write {OTHER}",)
+PASTED = '{"servers": {"rota": {"command": "/own.sh", "env": {"API_KEY": "${API_KEY}"}}}}'
+GONE = '{"mcpServers": {}}'
+CASES: dict[str, Case] = {
+    "install, every client": Case("install --client all"),
+    "install, project": Case("install --client cursor --client opencode --level project"),
+    "install, a project of one file": Case("install --client claude-desktop --level project", "level_unsupported"),
+    "install, remote": Case("install --client codex --name docs --header 'A: $B' https://docs.example.com/mcp"),
+    "install, the common shape": Case(f"install --client mcp-json {OTHER}"),
+    "install, a snippet": Case("install --client muse-code --from $HOME/s.json", files={"s.json": PASTED}),
+    "install, an empty snippet": Case(
+        "install --client muse-code --from $HOME/s.json", "bad_snippet", {"s.json": "{}"}
+    ),
+    "install, written": Case(f"install --client cursor --write {OTHER}"),
+    "install, twice": Case(f"install --client cursor --write {OTHER}", before=WRITTEN),
+    "install, updated": Case("install --client cursor --write --name rota -- /opt/rota again", before=WRITTEN),
+    "install, checked": Case(f"install --client cursor --check {OTHER}"),
+    "install, merged for its owner": Case(f"install --client codex --write --via file {OTHER}"),
+    "install, its owner's file": Case(f"install --client codex --write {OTHER}", "client_owned_file"),
+    "install, its owner is away": Case(f"install --client codex --write --via cli {OTHER}", "client_not_on_path"),
+    "install, nowhere": Case("install --client all", disk=()),
+    "install, not installed": Case("install --client muse-code", "client_not_installed", disk=()),
+    "install, skipped": Case("install --client muse-code --if-installed --write", disk=()),
+    "install, foreign": Case(f"install --client cursor --write {OTHER}", "foreign_entry", {".cursor/mcp.json": TALLY}),
+    "install, replaced": Case(f"install --client cursor --replace --write {OTHER}", None, {".cursor/mcp.json": TALLY}),
+    "install, malformed": Case(
+        f"install --client cursor --write {OTHER}", "malformed_file", {".cursor/mcp.json": "{,}"}
+    ),
+    "install, printed though malformed": Case(f"install --client cursor {OTHER}", None, {".cursor/mcp.json": "{,}"}),
+    "install, a comment": Case(
+        f"install --client claude-code --level project --write {OTHER}",
+        "client_cannot_read",
+        {"code/app/.mcp.json": "{} // mine"},
+    ),
+    "install, no version": Case(
+        f"install --client muse-code --write {OTHER}", "missing_field", {".config/muse/settings.json": "{}"}
+    ),
+    "install, a list": Case(
+        f"install --client cursor --write {OTHER}", "wrong_shape", {".cursor/mcp.json": '{"mcpServers": []}'}
+    ),
+    "install, twice the key": Case(
+        f"install --client cursor --write {OTHER}",
+        "duplicate_key",
+        {".cursor/mcp.json": '{"mcpServers":{},"mcpServers":{}}'},
+    ),
+    "install, a secret": Case(
+        "install --client cursor --name rota --env API_KEY=abcdef -- /opt/rota", "secret_literal"
+    ),
+    "install, a reference": Case(
+        "install --client claude-desktop --name rota --env A -- /opt/rota", "reference_unsupported"
+    ),
+    "install, remote in one that takes none": Case(
+        "install --client claude-desktop --name docs https://docs.example.com/mcp", "transport_unsupported"
+    ),
+    "install, a folder": Case("install --client cursor --cwd /x --name rota -- /opt/rota", "field_unsupported"),
+    "install, layers": Case(
+        "install --client opencode --write --name rota https://rota.example.com/mcp",
+        "layers_conflict",
+        {"code/app/opencode.json": '{"mcp": {"rota": {"type": "local", "command": ["/own.sh"]}}}'},
+    ),
+    "install, shadowed": Case(
+        f"install --client cursor {OTHER}", None, {"code/app/.cursor/mcp.json": TALLY.replace("/own.sh", "/x")}
+    ),
+    "install, all or nothing": Case(
+        f"install --client cursor --client opencode --all-or-nothing --write {OTHER}",
+        "foreign_entry",
+        {".cursor/mcp.json": TALLY},
+    ),
+    "install, no client": Case("install", "usage_error"),
+    "install, unknown client": Case("install --client curser", "unknown_client"),
+    "install, bad name": Case("install --client cursor --name 'a b'", "bad_name"),
+    "install, bad scope": Case("install --client cursor --scope ann?", "bad_scope"),
+    "install, bad URL": Case("install --client cursor --name rota npx", "bad_url"),
+    "install, a part to come": Case("install --client cursor --toolset records", "not_in_this_version"),
+    "uninstall, nothing there": Case("uninstall rota --client all --level all"),
+    "uninstall, printed": Case("uninstall rota --client cursor", before=WRITTEN),
+    "uninstall, written": Case("uninstall rota --client cursor --write", before=WRITTEN),
+    "uninstall, foreign": Case("uninstall rota --client cursor --write", "foreign_entry", {".cursor/mcp.json": TALLY}),
+    "uninstall, no client": Case("uninstall", "usage_error"),
+    "list": Case("list", before=WRITTEN),
+    "list, foreign and unreadable": Case(
+        "list", None, {".cursor/mcp.json": TALLY, ".config/opencode/opencode.json": "{,}"}
+    ),
+    "list, remote": Case(
+        "list --client claude-code",
+        None,
+        {".claude.json": '{"mcpServers": {"docs": {"type": "http", "url": "https://docs.example.com/mcp"}}}'},
+    ),
+    "list, other projects": Case(
+        "list --client claude-code", None, {".claude.json": '{"projects": {"/srv/x": ' + TALLY + "}}"}
+    ),
+    "list, unknown client": Case("list --client zed", "unknown_client"),
+    "status, none": Case("status"),
+    "status, a lost one": Case("status", files={}, before=(*WRITTEN, "!lose")),
+    "status, a stale one": Case("status", before=WRITTEN),
+    "status, one name": Case("status --name rota --client cursor", before=WRITTEN),
+    "undo, nothing": Case("undo", "nothing_to_undo"),
+    "undo, printed": Case("undo", before=WRITTEN),
+    "undo, written": Case("undo --write", before=WRITTEN),
+    "undo, checked": Case("undo --check", before=WRITTEN),
+    "undo, refused": Case("undo --write", "undo_refused", before=(*WRITTEN, "!lose")),
+    "undo, the list": Case("undo --list", before=(*WRITTEN, "undo --write")),
+    "undo, an unknown id": Case("undo 20261201-101500-000000-abcd", "nothing_to_undo"),
+    "undo, two ways at once": Case("undo --write --check", "usage_error"),
+    "serve, which has no --json": Case("serve", "usage_error"),
+    "completion, no such shell": Case("completion ksh", "usage_error"),
+    "no such command": Case("instal", "usage_error"),
+}
+
+
+def answer(line: str, home: Path) -> tuple[int, Any]:
+    """The exit code and the envelope of one command line with --json."""
+    words = shlex.split(line.replace("$HOME", str(home)))
+    at = words.index("--") if "--" in words else len(words)
+    done = run(*words[:at], "--json", *words[at:])
+    return done.exit, done.envelope
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_an_answer_fits_its_schema(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    case, home = CASES[name], Path(os.environ["HOME"])
+    (home / "code/app/.git").mkdir(parents=True)
+    monkeypatch.chdir(home / "code/app")
+    for folder in case.disk:
+        (home / folder).mkdir(parents=True)
+    for file, text in case.files.items():
+        write(home / file, text)
+    for line in case.before:
+        if line == "!lose":
+            write(home / ".cursor/mcp.json", GONE)
+        else:
+            assert answer(line, home)[0] == 0
+    code, envelope = answer(case.line, home)
+    assert misfits(envelope) == []
+    error = envelope["error"]
+    assert (error and error["code"]) == case.code
+    assert error is None or code == CODES[error["code"]][0]
+
+
+@pytest.mark.parametrize("place", [(), ("result",), ("result", "clients", 0), ("result", "registrations", 0)], ids=str)
+def test_a_field_that_no_page_knows_fails(place: tuple[str | int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    home = Path(os.environ["HOME"])
+    (home / ".cursor").mkdir()
+    monkeypatch.chdir(home)
+    _, envelope = answer(f"install --client cursor {OTHER}", home)
+    inner = envelope
+    for key in place:
+        inner = inner[key]
+    inner["surprise"] = 1
+    assert misfits(envelope) != []
