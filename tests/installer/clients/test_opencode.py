@@ -242,3 +242,13 @@ def test_it_has_no_command_of_its_own_for_this() -> None:
     assert opencode.remove_command("rota") is None
     assert opencode.next_steps("rota", PLACE) == ("start OpenCode again",)
     assert opencode.name_problem("a b.c") is None
+
+
+@pytest.mark.parametrize(
+    ("content", "statuses"),
+    [('{"mcp": {"ledger": {"enabled": false}}}', ["off"]), ('{"mcp": {"rota": {}}}', []), ("{", []), ("[1]", [])],
+    ids=["our name", "another", "no json", "a list"],
+)
+def test_a_config_in_a_variable_is_nearer_than_any_file(content: str, statuses: list[str]) -> None:
+    machine = make_machine(variables={"OPENCODE_CONFIG_CONTENT": content})
+    assert [gate.status for gate in machine.gates(opencode, PLACE, {}, "ledger")] == statuses

@@ -21,6 +21,7 @@ def stdio(*words: str, **env: str) -> Stdio:
     ("server", "where"),
     [
         pytest.param(stdio("a", GITHUB_TOKEN="abcdefgh"), "the variable GITHUB_TOKEN", id="by the variable's name"),
+        pytest.param(stdio("a", DAY="${API_TOKEN:-abcdefgh}"), "the default of the variable API_TOKEN", id="a default"),
         pytest.param(stdio("a", DAY=KEY), "the variable DAY", id="by the value"),
         pytest.param(
             stdio("a", "--api-key", "abcdefgh"), "the value of the argument --api-key", id="option, then value"

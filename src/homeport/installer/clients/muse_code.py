@@ -66,7 +66,9 @@ def target(level: Level, environment: Environment, reader: Reader, look: Look) -
         return _project_place(project_root(environment, reader))
     file = home(environment) / "settings.json"
     # The older container is read by every version seen, so it is the one a file without either gets.
-    has_new = look.value(file, DIALECT, CONTAINER) is not None and look.value(file, DIALECT, OLD_CONTAINER) is None
+    # Its key counts and not its value: beside a null, or one that stands twice, the other word would switch all off.
+    keys = look.keys(file, DIALECT, ())
+    has_new = CONTAINER[0] in keys and OLD_CONTAINER[0] not in keys
     return Place("user", file, CONTAINER if has_new else OLD_CONTAINER, DIALECT, BEGINNING)
 
 

@@ -6,6 +6,7 @@ measured with opencode 1.18.33.
 
 from __future__ import annotations
 
+import json
 from pathlib import PurePath
 from typing import Final
 
@@ -190,10 +191,22 @@ def gates(
 ) -> tuple[Gate, ...]:
     if place.level in ("project", "parent") and not _reads_projects(environment):
         return (Gate("off", "OPENCODE_DISABLE_PROJECT_CONFIG is set, so OpenCode reads no project's file"),)
+    if name in _inline_names(environment):
+        return (Gate("off", "OPENCODE_CONFIG_CONTENT has an entry of this name, which is nearer than any file"),)
     # The other clients' word is taken too (measured).
     if isinstance(entry, dict) and entry.get("disabled") is True:
         return (Gate("off", f"the entry says disabled = true in {place.file}", "take disabled out"),)
     return shapes.enabled_gate(name, entry, place, environment, reader, look)
+
+
+def _inline_names(environment: Environment) -> tuple[str, ...]:
+    """The names in OPENCODE_CONFIG_CONTENT, a whole config in a variable. One that is no JSON stops OpenCode itself."""
+    try:
+        found = json.loads(environment.variable("OPENCODE_CONFIG_CONTENT") or "{}")
+    except (ValueError, RecursionError):
+        return ()
+    servers = found.get("mcp") if isinstance(found, dict) else None
+    return tuple(servers) if isinstance(servers, dict) else ()
 
 
 def next_steps(name: str, place: Place) -> tuple[str, ...]:

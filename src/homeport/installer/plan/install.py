@@ -90,11 +90,15 @@ def _plan_one(
     missing = None if request.config else not_installed(bench)
     if missing is not None:
         return row._replace(outcome="skipped" if request.refused_skips else "refused", error=missing), []
-    server, notes = command_for(
-        registration.server, bench.client, place, bench.environment, keeps_bare=registration.bundled
-    )
-    server, forwarded = _with_our_variables(server, registration, place, bench)
-    entry = bench.client.entry(server, place)
+    row = row._replace(place=place)
+    try:
+        server, notes = command_for(
+            registration.server, bench.client, place, bench.environment, keeps_bare=registration.bundled
+        )
+        server, forwarded = _with_our_variables(server, registration, place, bench)
+        entry = bench.client.entry(server, place)
+    except HomeportError as error:
+        return row._replace(outcome="refused", error=error), []
     row = _described(row, bench, place, entry, server, (*notes, *_name_notes(registration.name), *forwarded.notes))
     row = row._replace(requires_env=(*entry.requires_env, *forwarded.requires_env))
     try:

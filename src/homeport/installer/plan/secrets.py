@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from homeport.credentials import is_secret, is_secret_value, secret_argument
 from homeport.errors import HomeportError
-from homeport.installer.clients.values import Level, Registration, Stdio, Text
+from homeport.installer.clients.values import Level, Reference, Registration, Stdio, Text
 
 
 def refuse_secrets(registration: Registration, level: Level, *, allowed: bool) -> None:
@@ -31,6 +31,13 @@ def refuse_secrets(registration: Registration, level: Level, *, allowed: bool) -
 def _secret_place(registration: Registration) -> str | None:
     server = registration.server
     if isinstance(server, Stdio):
+        texts = (server.command, *server.args, *(value for _, value in server.env))
+    else:
+        texts = (server.url, *(value for _, value in server.headers))
+    default = next((one for text in texts for one in text.references if _is_secret_default(one)), None)
+    if default is not None:
+        return f"the default of the variable {default.name}"
+    if isinstance(server, Stdio):
         found = next((f"the variable {name}" for name, value in server.env if _is_secret(name, value)), None)
         return found or _argument((server.command, *server.args))
     for name, value in server.headers:
@@ -44,6 +51,11 @@ def _argument(texts: tuple[Text, ...]) -> str | None:
     if option is None:
         return None
     return f"the value of the argument --{option}" if option else "an argument"
+
+
+def _is_secret_default(reference: Reference) -> bool:
+    """`${TOKEN:-abc}` is a reference that carries the value along."""
+    return reference.default is not None and is_secret(reference.name, reference.default)
 
 
 def _is_secret(name: str, value: Text) -> bool:
