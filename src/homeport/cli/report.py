@@ -110,15 +110,17 @@ def show_print(operation: str, plans: Sequence[ClientPlan], environment: Environ
     if fragments_hidden(rows):
         output.guidance("note: values that look like credentials are shown as ***; --write puts in what you gave")
     _say_notes(notes)
-    between = ""
+    printed = False
     for row in rows:
         if row.outcome == "skipped":
             continue
-        _say_place(row)
         text = shown_fragment(row) if operation == "install" else None
+        if text is not None and printed:
+            output.artifact("\n")
+        _say_place(row)
         if text is not None:
-            output.artifact(between + text)
-            between = "\n"
+            output.artifact(text)
+            printed = True
         _say_row(row, environment, _WOULD)
     _say_ending(operation, rows, environment)
 
