@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from homeport.installer.plan.launcher import bundled_server
-from tests.cases.machine import HOMES, Home, is_root, refused, said
+from tests.cases.machine import Home, is_root, refused, said
 from tests.made import MadeDisk, Program, make_environment
 
 NOBODY = 65534
@@ -185,7 +185,7 @@ def test_p15_files_that_only_look_right_are_left_alone(tmp_path: Path) -> None:
 
 
 def test_p16_a_worktree_has_its_own_root(tmp_path: Path) -> None:
-    home = Home(tmp_path, HOMES)
+    home = Home(tmp_path)
     main = tmp_path / "main"
     (main / ".git").mkdir(parents=True)
     source = main / "wt" / "feature" / "src"
