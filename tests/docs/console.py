@@ -138,11 +138,12 @@ class Machine:
         return text.replace(str(self.home), SHOWN_HOME)
 
     def _journal_ids(self, text: str) -> str:
-        return re.sub(r"\b\d{8}-\d{6}-\d{6}-[0-9a-f]{4}\b", lambda match: self._shown_id(match[0]), text)
-
-    def _shown_id(self, real: str) -> str:
-        number = len(self._ids)
-        return self._ids.setdefault(real, f"20261201-1015{number:02}-482913-ab{number:02}")
+        pattern = r"\b\d{8}-\d{6}-\d{6}-[0-9a-f]{4}\b"
+        # Sorted as they sort by time, so that a list shows them in order.
+        for real in sorted({*re.findall(pattern, text)} - self._ids.keys()):
+            number = len(self._ids)
+            self._ids[real] = f"20261201-1015{number:02}-482913-ab{number:02}"
+        return re.sub(pattern, lambda match: self._ids[match[0]], text)
 
     def _times(self, text: str) -> str:
         return re.sub(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\+00:00", SHOWN_TIME, text)
