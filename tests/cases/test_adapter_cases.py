@@ -11,209 +11,475 @@ import pytest
 
 from homeport.installer.clients.references import parse_text
 from homeport.installer.clients.values import Registration, Stdio
-from homeport.installer.plan.install import plan_install
-from homeport.installer.plan.ownership import History
-from homeport.installer.plan.quoting import command_line
 from homeport.installer.plan.request import InstallRequest
-from tests.cases.machine import Home, as_text, entry, refused, said
+from tests.cases.machine import (
+    CLAUDE,
+    CODEX,
+    COMMAND,
+    CURSOR,
+    DESKTOP,
+    LEDGER,
+    MUSE,
+    OPENCODE,
+    PROJECT,
+    Home,
+    as_text,
+    entry,
+    kept,
+    planned,
+    read_json,
+    refused,
+    said,
+    written,
+)
+from tests.cli.running import run
 from tests.made import MadeDisk, make_environment
 
-LEDGER = "/opt/ledger/bin/ledger"
+URL = "http://127.0.0.1:4410/mcp"
+SECRET = "zq-test-0000-not-real"
 
 
-def on_windows(client: str, command: str, *args: str, config: str | None = None) -> Any:
+def on_windows(
+    client: str, command: str, *args: str, config: str | None = None, things: dict[str, bytes] | None = None
+) -> tuple[Any, bytes]:
+    """The entry a Windows machine would get and its file afterwards; planned once more, nothing changes."""
     environment = make_environment(platform="win32")
     server = Stdio(parse_text(command), tuple(parse_text(word) for word in args))
-    path = None if config is None else environment.path(config)
-    request = InstallRequest((Registration("ledger", server),), config=path)
-    disk = MadeDisk(environment, {"~/.cursor/mcp.json": b"{}", "~/.claude.json": b"{}"})
-    return plan_install(client, request, environment, disk, History()).rows[0].entry
+    request = InstallRequest(
+        (Registration("ledger", server),), config=None if config is None else environment.path(config), via="file"
+    )
+    homes = {"~/.cursor/mcp.json": b"{}", "~/.claude.json": b"{}", "~/.codex/config.toml": b"", **(things or {})}
+    plan = planned(client, request, environment, MadeDisk(environment, homes))
+    [step] = plan.steps
+    assert step.after is not None
+    again = planned(client, request, environment, MadeDisk(environment, {**homes, str(step.path): step.after}))
+    assert ([row.outcome for row in again.rows], again.steps) == (["unchanged"], ())
+    return plan.rows[0].entry, step.after
 
 
-def test_a01_each_clients_own_container(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("client", "name", "container", "command"),
+    [
+        ("cursor", ".cursor/mcp.json", "mcpServers", COMMAND),
+        ("claude-code", ".mcp.json", "mcpServers", COMMAND),
+        ("muse-code", ".mcp.json", "mcpServers", COMMAND),
+        ("opencode", "opencode.json", "mcp", [COMMAND, "serve"]),
+        ("codex", ".codex/config.toml", "mcp_servers", COMMAND),
+    ],
+)
+def test_a01_each_client_has_its_own_container(
+    tmp_path: Path, client: str, name: str, container: str, command: object
+) -> None:
     home = Home(tmp_path)
-    for client in ("cursor", "claude-code", "opencode", "codex"):
-        assert home.install(client, level="project").exit == 0
-    project = "work/depot/"
-    assert home.value(project + ".cursor/mcp.json", "mcpServers", "ledger", "command") == LEDGER
-    assert home.value(project + ".mcp.json", "mcpServers", "ledger", "command") == LEDGER
-    assert home.value(project + "opencode.json", "mcp", "ledger", "command") == [LEDGER, "serve"]
-    assert home.value(project + ".codex/config.toml", "mcp_servers", "ledger", "command") == LEDGER
+    file = f"{PROJECT}/{name}"
+    written(home, file, lambda: home.install(client, level="project"), home.install(client, level="project"))
+    assert home.value(file, container, "ledger", "command") == command
+    assert set(home.value(file)) - {"$schema"} == {container}
 
 
-def test_a02_a03_opencodes_shape_and_no_key_of_ours(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("client", "name", "words", "container"),
+    [
+        ("cursor", CURSOR, ["servers", "mcp", "mcp_servers"], "mcpServers"),
+        ("opencode", OPENCODE, ["mcpServers", "servers"], "mcp"),
+        ("claude-code", CLAUDE, ["servers", "mcp"], "mcpServers"),
+        ("claude-desktop", DESKTOP, ["servers", "mcp_servers"], "mcpServers"),
+    ],
+)
+def test_a01_another_clients_word_in_the_file_is_not_taken_for_the_container(
+    tmp_path: Path, client: str, name: str, words: list[str], container: str
+) -> None:
+    home = Home(tmp_path, quick=True)
+    other = {word: {"rota": {"command": "/opt/rota"}} for word in words}
+    home.file(name, as_text(other))
+    assert home.install(client).exit == 0
+    assert home.value(name) == {**other, container: {"ledger": home.value(name, container, "ledger")}}
+    assert home.value(name, container, "ledger", "command") in (COMMAND, [COMMAND, "serve"])
+
+
+SHAPES = [
+    ("claude-code", CLAUDE, "mcpServers", {"type": "stdio", "command": COMMAND, "args": ["serve"], "env": {"Z": "b"}}),
+    ("claude-desktop", DESKTOP, "mcpServers", {"command": COMMAND, "args": ["serve"], "env": {"Z": "b"}}),
+    ("cursor", CURSOR, "mcpServers", {"type": "stdio", "command": COMMAND, "args": ["serve"], "env": {"Z": "b"}}),
+    ("codex", CODEX, "mcp_servers", {"command": COMMAND, "args": ["serve"], "env": {"Z": "b"}}),
+    ("opencode", OPENCODE, "mcp",
+     {"type": "local", "command": [COMMAND, "serve"], "environment": {"Z": "b"}, "enabled": True}),
+    ("muse-code", MUSE, "mcp_servers",
+     {"transport": "stdio", "command": COMMAND, "args": ["serve"], "env": {"Z": "b"}}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("client", "name", "container", "expected"), SHAPES, ids=[shape[0] for shape in SHAPES])
+def test_a02_a03_a14_an_entry_has_the_clients_keys_and_no_other(
+    tmp_path: Path, client: str, name: str, container: str, expected: dict[str, Any]
+) -> None:
     home = Home(tmp_path)
-    home.install("opencode", "--name", "ledger", "--env", "LEDGER_ZONE=b", "--", LEDGER, "serve")
-    assert home.value(".config/opencode/opencode.json", "mcp", "ledger") == {
-        "type": "local",
-        "command": [LEDGER, "serve"],
-        "environment": {"LEDGER_ZONE": "b"},
-        "enabled": True,
-    }
+    home.install(client, "--name", "ledger", "--env", "Z=b", "--", COMMAND, "serve")
+    assert home.value(name, container, "ledger") == expected
+
+
+@pytest.mark.parametrize(
+    ("client", "level", "expected"),
+    [
+        ("claude-code", "user", {"type": "http", "url": URL}),
+        # Muse reads this file too and has another word, which Claude Code takes as well.
+        ("claude-code", "project", {"type": "streamable-http", "url": URL}),
+        ("cursor", "user", {"url": URL}),
+        ("codex", "user", {"url": URL}),
+        ("opencode", "user", {"type": "remote", "url": URL, "enabled": True}),
+        ("muse-code", "user", {"transport": "streamable_http", "url": URL}),
+        ("muse-code", "project", {"type": "streamable-http", "url": URL}),
+    ],
+)
+def test_a05_each_client_has_its_own_word_for_http(
+    tmp_path: Path, client: str, level: str, expected: dict[str, Any]
+) -> None:
+    home = Home(tmp_path)
+    words = ("install", "--client", client, "--level", level, "--name", "ledger", "--json", URL)
+    assert entry(home.run(*words)) == expected
+    assert home.litter() == set()
 
 
 @pytest.mark.parametrize(
     ("client", "expected"),
     [
-        ("claude-code", {"type": "http", "url": "http://127.0.0.1:4410/mcp"}),
-        ("cursor", {"url": "http://127.0.0.1:4410/mcp"}),
-        ("codex", {"url": "http://127.0.0.1:4410/mcp"}),
-        ("opencode", {"type": "remote", "url": "http://127.0.0.1:4410/mcp", "enabled": True}),
-        ("muse-code", {"transport": "streamable_http", "url": "http://127.0.0.1:4410/mcp"}),
+        ("claude-code", {"type": "sse", "url": URL}),
+        ("cursor", {"url": URL}),
+        ("opencode", {"type": "remote", "url": URL, "enabled": True}),
+        ("codex", "transport_unsupported"),
+        ("muse-code", "transport_unsupported"),
+        ("claude-desktop", "transport_unsupported"),
     ],
 )
-def test_a05_each_clients_word_for_http(tmp_path: Path, client: str, expected: dict[str, Any]) -> None:
-    home = Home(tmp_path)
-    words = ("install", "--client", client, "--name", "ledger", "--json", "http://127.0.0.1:4410/mcp")
-    assert entry(home.run(*words)) == expected
+def test_a05_the_old_transport_is_spelled_or_refused(tmp_path: Path, client: str, expected: object) -> None:
+    home = Home(tmp_path, quick=True)
+    done = home.run("install", "--client", client, "--name", "ledger", "--transport", "sse", "--json", URL)
+    assert (entry(done) or done.envelope["error"]["code"]) == expected
 
 
+@pytest.mark.parametrize("client", ["cursor", "claude-code", "codex"])
 @pytest.mark.parametrize(
     ("command", "expected"),
     [
-        (["npx", "-y", "ledger-server"], {"command": "cmd", "args": ["/c", "npx", "-y", "ledger-server"]}),
-        (["C:\\Tools\\ledger.exe"], {"command": "C:\\Tools\\ledger.exe"}),
-        (["cmd", "/c", "npx"], {"command": "cmd", "args": ["/c", "npx"]}),
-        (["C:\\t\\run.CMD"], {"command": "cmd", "args": ["/c", "C:\\t\\run.CMD"]}),
+        (["npx", "-y", "ledger-server"], ("cmd", ["/c", "npx", "-y", "ledger-server"])),
+        (["pnpm", "dlx", "x"], ("cmd", ["/c", "pnpm", "dlx", "x"])),
+        (["npx.cmd", "x"], ("cmd", ["/c", "npx.cmd", "x"])),
+        (["C:\\t\\run.CMD"], ("cmd", ["/c", "C:\\t\\run.CMD"])),
+        (["C:\\t\\serve.bat", "-v"], ("cmd", ["/c", "C:\\t\\serve.bat", "-v"])),
+        (["C:\\Tools\\ledger.exe"], ("C:\\Tools\\ledger.exe", None)),
+        (["node.exe", "npx"], ("node.exe", ["npx"])),
+        (["uvx", "ledger"], ("uvx", ["ledger"])),
+        (["cmd", "/c", "npx"], ("cmd", ["/c", "npx"])),
+        (["cmd.exe", "/d", "/c", "npx.cmd"], ("cmd.exe", ["/d", "/c", "npx.cmd"])),
     ],
+    ids=lambda value: value[0] if isinstance(value, list) else "",
 )
 def test_a06_cmd_stands_before_a_script_on_windows_and_nothing_else(
-    command: list[str], expected: dict[str, Any]
+    client: str, command: list[str], expected: tuple[str, list[str] | None]
 ) -> None:
-    assert on_windows("cursor", *command) == {"type": "stdio", **expected}
+    found, _ = on_windows(client, *command)
+    assert (found["command"], found.get("args")) == expected
 
 
-@pytest.mark.parametrize("share", ["wsl.localhost", "wsl$"])
-def test_a07_a_config_inside_wsl_is_read_by_linux(share: str) -> None:
-    found = on_windows("claude-code", "npx", "-y", "x", config=rf"\\{share}\Depot\home\nora\.claude.json")
+@pytest.mark.parametrize("client", ["claude-code", "cursor", "codex"])
+@pytest.mark.parametrize("share", ["\\\\wsl.localhost\\", "\\\\wsl$\\", "//wsl.localhost/", "\\\\WSL$\\"])
+def test_a07_a_config_inside_wsl_is_read_by_linux(client: str, share: str) -> None:
+    config = f"{share}Depot\\home\\nora\\{'config.toml' if client == 'codex' else 'mcp.json'}"
+    found, _ = on_windows(client, "npx", "-y", "x", config=config)
     assert (found["command"], found["args"]) == ("npx", ["-y", "x"])
 
 
-def test_a08_the_printed_line_gives_the_same_words_back(tmp_path: Path) -> None:
+ADD = ["claude", "mcp", "add", "--scope", "user"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--env", "LEDGER_ZONE=b c", "--", COMMAND, "serve", "--flag", "-x"],
+         [*ADD, "ledger", "-e", "LEDGER_ZONE=b c", "--", COMMAND, "serve", "--flag", "-x"]),
+        (["--env", "A=1", "--env", "B='", "--", "/opt/My Tools/ledger", 'a"b', "$HOME/x", "", "*"],
+         [*ADD, "ledger", "-e", "A=1", "-e", "B='", "--", "/opt/My Tools/ledger", 'a"b', "${HOME}/x", "", "*"]),
+        (["--header", "X-Zone: b c", "--header", "X-B: 2", "https://h.example/mcp?a=1&b=2"],
+         [*ADD, "--transport", "http", "ledger", "https://h.example/mcp?a=1&b=2", "--header", "X-Zone: b c",
+          "--header", "X-B: 2"]),
+    ],
+    ids=["a08", "odd-words", "remote"],
+)  # fmt: skip
+def test_a08_the_printed_line_gives_the_same_words_back(tmp_path: Path, words: list[str], expected: list[str]) -> None:
     home = Home(tmp_path)
-    words = ["--name", "ledger", "--env", "LEDGER_ZONE=b c", "--", LEDGER, "serve", "--flag", "-x"]
-    printed = said(home.run("install", "--client", "claude-code", *words, variables={"SHELL": "/bin/bash"}))
-    line = next(line for line in printed.splitlines() if "claude mcp add" in line and "remove" not in line)
-    said_first = ["claude", "mcp", "add", "--scope", "user", "ledger", "-e", "LEDGER_ZONE=b c", "--"]
-    assert shlex.split(line[line.index("claude mcp add") :]) == [*said_first, LEDGER, "serve", "--flag", "-x"]
+    printed = home.run("install", "--client", "claude-code", "--name", "ledger", *words)
+    line = next(line for line in printed.stderr.decode().splitlines() if "its own command: " in line)
+    assert shlex.split(line.partition(": ")[2]) == expected
     assert home.litter() == set()
 
 
-def test_a09_a_word_is_quoted_for_the_shell_that_reads_it() -> None:
-    words = ["C:\\Program Files\\x.exe", "it's"]
-    assert command_line(words, "powershell") == "'C:\\Program Files\\x.exe' 'it''s'"
-    assert shlex.split(command_line(words, "posix")) == words
+def powershell_words(line: str) -> list[str]:
+    """What PowerShell 5.1 hands to a program: single quotes are taken off, doubled ones are one."""
+    words: list[str] = []
+    at = 0
+    while at < len(line):
+        if line[at] == " ":
+            at += 1
+        elif line[at] == "'":
+            end = at + 1
+            while line[end] != "'" or line[end : end + 2] == "''":
+                end += 2 if line[end] == "'" else 1
+            words.append(line[at + 1 : end].replace("''", "'"))
+            at = end + 1
+        else:
+            end = (line + " ").index(" ", at)
+            words.append(line[at:end])
+            at = end
+    return words
 
 
-@pytest.mark.parametrize("name", ["acme.ledger", "my ledger", "帳簿", "__proto__", "", "workspace"])
+@pytest.mark.parametrize("shell", ["powershell", "bash"])
+def test_a09_the_line_is_quoted_for_the_shell_that_reads_it_and_passes_no_json(shell: str) -> None:
+    environment = make_environment("win32", shell=lambda: shell)
+    disk = MadeDisk(environment, {"~/.claude.json": b"{}"})
+    command = ["C:\\Program Files\\Ledger\\ledger.exe", "serve", "it's", "100%"]
+    words = ("install", "--client", "claude-code", "--name", "ledger", "--", *command)
+    printed = run(*words, environment=environment, disk=disk).stderr.decode()
+    line = next(line for line in printed.splitlines() if "its own command: " in line).partition(": ")[2]
+    read = powershell_words if shell == "powershell" else shlex.split
+    assert read(line) == [*ADD, "ledger", "--", *command]
+    assert '"' not in line or shell == "bash"
+
+
+NAMES = ["acme.ledger", "my ledger", "帳簿", "__proto__", "", "constructor", "-x", "a/b", "workspace", "ledger\n"]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=repr)
 def test_a10_a_name_that_the_client_refuses_is_a_wrong_command_line(tmp_path: Path, name: str) -> None:
-    home = Home(tmp_path)
-    home.file(".claude.json", "{}")
-    done = home.install("claude-code", "--name", name, "--", LEDGER)
-    assert done.exit == 2
-    assert all(word in said(done) for word in ("letters", "hyphens", "underscores"))
-    assert home.unchanged()
+    home = Home(tmp_path, quick=True)
+    home.file(CLAUDE, '{ "mcpServers": {} }')
+    for level in ("user", "project"):
+        done = home.install("claude-code", f"--name={name}", "--", COMMAND, level=level)
+        assert done.exit == 2
+        assert [word for word in ("letters", "hyphens", "underscores") if word not in said(done)] == []
+    assert (home.unchanged(), home.litter()) == (True, set())
+
+
+@pytest.mark.parametrize("client", ["cursor", "opencode", "claude-desktop", "muse-code", "codex"])
+@pytest.mark.parametrize("name", ["", "my ledger", "帳簿", "__proto__"], ids=repr)
+def test_a10_where_a_client_has_no_rule_the_portable_one_is_asked(tmp_path: Path, client: str, name: str) -> None:
+    home = Home(tmp_path, quick=True)
+    pasted = home.file("pasted.json", json.dumps({"mcpServers": {name: {"command": COMMAND}}}))
+    assert home.install(client, f"--name={name}", "--", COMMAND).exit == (0 if (client, name) in UNDERSCORES else 2)
+    home.run("undo", "--write")
+    assert home.install(client, "--from", str(pasted)).exit == (0 if (client, name) in UNDERSCORES else 2)
+
+
+UNDERSCORES = {("codex", "__proto__")}  # within Codex's own rule, and a key like any other in TOML
 
 
 def test_a11_a_leading_tilde_alone_is_made_absolute(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    home.install("cursor", "--name", "ledger", "--", "~/bin/ledger", "--root", "~/depot", "--label", "a~b", "x/~/y")
-    found = home.value(".cursor/mcp.json", "mcpServers", "ledger")
+    home.file(CURSOR, '{ "mcpServers": {} }')
+    words = ["--root", "~/depot", "--label", "a~b", "x/~/y", "~nora/z", "~", "--at=~/q"]
+    home.install("cursor", "--name", "ledger", "--env", "P=~/p", "--", "~/bin/ledger", *words)
+    found = home.value(CURSOR, "mcpServers", "ledger")
     assert found["command"] == f"{home.path}/bin/ledger"
-    assert found["args"] == ["--root", f"{home.path}/depot", "--label", "a~b", "x/~/y"]
+    assert found["args"] == [
+        "--root", f"{home.path}/depot", "--label", "a~b", "x/~/y", "~nora/z", str(home.path), "--at=~/q",
+    ]  # fmt: skip
+    assert found["env"] == {"P": "~/p"}
 
 
+def test_a11_in_a_pasted_snippet_too_and_with_a_backslash_on_windows(tmp_path: Path) -> None:
+    home = Home(tmp_path, quick=True)
+    pasted = home.file("p.json", '{"ledger": {"command": "~/bin/ledger", "args": ["~/depot", "a~b"]}}')
+    home.install("opencode", "--from", str(pasted))
+    assert home.value(OPENCODE, "mcp", "ledger", "command") == [f"{home.path}/bin/ledger", f"{home.path}/depot", "a~b"]
+    found, _ = on_windows("cursor", "~\\bin\\ledger.exe", "~/depot")
+    assert (found["command"], found["args"]) == ("C:\\Users\\nora\\bin\\ledger.exe", ["C:\\Users\\nora\\depot"])
+
+
+@pytest.mark.parametrize("client", ["claude-code", "cursor", "opencode", "codex", "muse-code"])
 @pytest.mark.parametrize(
     "words",
     [
-        ["--env", "LEDGER_API_KEY=zq-test-0000-not-real", "--", LEDGER],
-        ["--", LEDGER, "--token", "zq-test-0000-not-real"],
-        ["http://127.0.0.1:1/mcp", "--header", "Authorization: Bearer zq-test-0000-not-real"],
-        ["http://ann:zq-test-0000-not-real@127.0.0.1:1/mcp"],
+        ["--env", f"LEDGER_API_KEY={SECRET}", "--", COMMAND],
+        ["--", COMMAND, "--token", SECRET],
+        ["--", COMMAND, f"--api-key={SECRET}"],
+        [URL, "--header", f"Authorization: Bearer {SECRET}"],
+        [f"http://ann:{SECRET}@127.0.0.1:1/mcp"],
+        [f"{URL}?token={SECRET}"],
+        None,
     ],
-    ids=["env", "argument", "header", "url"],
+    ids=["env", "argument", "joined", "header", "url", "query", "snippet"],
 )
-def test_a12_a_credential_is_not_written_nor_shown(tmp_path: Path, words: list[str]) -> None:
-    home = Home(tmp_path)
-    home.file("work/depot/.mcp.json", '{ "mcpServers": {} }')
+def test_a12_a_credential_is_neither_written_nor_shown(tmp_path: Path, client: str, words: list[str] | None) -> None:
+    home = Home(tmp_path, quick=True)
+    home.file(f"{PROJECT}/.mcp.json", '{ "mcpServers": {} }')
+    if words is None:
+        snippet = {"mcpServers": {"ledger": {"command": COMMAND, "env": {"LEDGER_API_KEY": SECRET}}}}
+        words = ["--from", str(home.file("pasted.json", json.dumps(snippet)))]
     for more in ([], ["--json"], ["--allow-secret"]):
-        done = home.install("claude-code", *more, "--name", "ledger", *words, level="project")
+        done = home.install(client, *more, "--name", "ledger", *words, level="project")
         assert done.exit == 1
-        assert "zq-test-0000-not-real" not in said(done)
-        assert home.unchanged()
+        assert SECRET not in said(done)
+        refused(home, home.install(client, *more, "--name", "ledger", *words, level="project"))
 
 
-@pytest.mark.parametrize(
-    ("client", "at", "spelled"),
-    [
-        ("claude-code", "env", {"LEDGER_TOKEN": "${LEDGER_TOKEN}"}),
-        ("cursor", "env", {"LEDGER_TOKEN": "${env:LEDGER_TOKEN}"}),
-        ("opencode", "environment", {"LEDGER_TOKEN": "{env:LEDGER_TOKEN}"}),
-        ("codex", "env_vars", ["LEDGER_TOKEN"]),
-        ("muse-code", "env", {"LEDGER_TOKEN": "${LEDGER_TOKEN}"}),
-    ],
-)
-def test_a13_each_clients_own_reference(tmp_path: Path, client: str, at: str, spelled: Any) -> None:
+def test_a12_a_reference_is_written_in_its_place(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    words = ("install", "--client", client, "--name", "ledger", "--env", "LEDGER_TOKEN", "--json", "--", LEDGER)
-    done = home.run(*words)
-    assert entry(done)[at] == spelled
-    assert done.envelope["result"]["clients"][0]["requires_env"] == ["LEDGER_TOKEN"]
+    home.install("claude-code", "--name", "ledger", "--env", "LEDGER_API_KEY", "--", COMMAND, level="project",
+                 variables={"LEDGER_API_KEY": SECRET})  # fmt: skip
+    assert home.value(f"{PROJECT}/.mcp.json", "mcpServers", "ledger", "env") == {"LEDGER_API_KEY": "${LEDGER_API_KEY}"}
+
+
+UNSUPPORTED = "reference_unsupported"
+# Where a reference stands, and what each client gets: its own spelling, or a refusal.
+REFERENCES: dict[str, tuple[list[str], dict[str, Any]]] = {
+    "env": (
+        ["--env", "T", "--", COMMAND],
+        {"claude-code": ("env", {"T": "${T}"}), "cursor": ("env", {"T": "${env:T}"}), "codex": ("env_vars", ["T"]),
+         "opencode": ("environment", {"T": "{env:T}"}), "muse-code": ("env", {"T": "${T}"}),
+         "claude-desktop": UNSUPPORTED},
+    ),
+    "renamed": (
+        ["--env", "A=${T}", "--", COMMAND],
+        {"claude-code": ("env", {"A": "${T}"}), "cursor": ("env", {"A": "${env:T}"}), "codex": UNSUPPORTED,
+         "opencode": ("environment", {"A": "{env:T}"}), "muse-code": ("env", {"A": "${T}"}),
+         "claude-desktop": UNSUPPORTED},
+    ),
+    "argument": (
+        ["--", COMMAND, "--zone=${T}"],
+        {"claude-code": ("args", ["--zone=${T}"]), "cursor": ("args", ["--zone=${env:T}"]), "codex": UNSUPPORTED,
+         "opencode": ("command", [COMMAND, "--zone={env:T}"]), "muse-code": UNSUPPORTED,
+         "claude-desktop": UNSUPPORTED},
+    ),
+    "bearer": (
+        [URL, "--header", "Authorization: Bearer ${T}"],
+        {"claude-code": ("headers", {"Authorization": "Bearer ${T}"}),
+         "cursor": ("headers", {"Authorization": "Bearer ${env:T}"}), "codex": ("bearer_token_env_var", "T"),
+         "opencode": ("headers", {"Authorization": "Bearer {env:T}"}), "muse-code": UNSUPPORTED,
+         "claude-desktop": "transport_unsupported"},
+    ),
+    "header": (
+        [URL, "--header", "X-Key: ${env:T}"],
+        {"claude-code": ("headers", {"X-Key": "${T}"}), "cursor": ("headers", {"X-Key": "${env:T}"}),
+         "codex": ("env_http_headers", {"X-Key": "T"}), "opencode": ("headers", {"X-Key": "{env:T}"}),
+         "muse-code": UNSUPPORTED, "claude-desktop": "transport_unsupported"},
+    ),
+    "url": (
+        ["http://127.0.0.1:1/{env:T}/mcp"],
+        {"claude-code": ("url", "http://127.0.0.1:1/${T}/mcp"), "cursor": ("url", "http://127.0.0.1:1/${env:T}/mcp"),
+         "codex": UNSUPPORTED, "opencode": ("url", "http://127.0.0.1:1/{env:T}/mcp"), "muse-code": UNSUPPORTED,
+         "claude-desktop": "transport_unsupported"},
+    ),
+    "default": (
+        ["--env", "A=${T:-b}", "--", COMMAND],
+        {"claude-code": ("env", {"A": "${T:-b}"}), "cursor": UNSUPPORTED, "codex": UNSUPPORTED,
+         "opencode": UNSUPPORTED, "muse-code": ("env", {"A": "${T:-b}"}), "claude-desktop": UNSUPPORTED},
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("client", ["claude-code", "cursor", "codex", "opencode", "muse-code", "claude-desktop"])
+@pytest.mark.parametrize("where", REFERENCES)
+def test_a13_a_reference_is_in_the_clients_own_spelling_or_refused(tmp_path: Path, where: str, client: str) -> None:
+    home = Home(tmp_path, quick=True)
+    words, expected = REFERENCES[where][0], REFERENCES[where][1][client]
+    # The value is set here and must not come out.
+    done = home.install(client, "--json", "--name", "ledger", *words, variables={"T": "the-value-itself"})
+    assert "the-value-itself" not in said(done)
+    if isinstance(expected, str):
+        error = done.envelope["error"]
+        assert (done.exit, error["code"], home.litter()) == (1, expected, set())
+        assert ("T" in error["message"] and bool(error["hint"])) or expected != UNSUPPORTED
+        return
+    key, value = expected
+    assert (done.exit, entry(done)[key]) == (0, value)
+    assert done.envelope["result"]["clients"][0]["requires_env"] == ["T"]
 
 
 @pytest.mark.parametrize("pasted", ["${T}", "${env:T}", "{env:T}", "$T"])
 @pytest.mark.parametrize(
-    ("client", "spelled"), [("claude-code", "${T}"), ("cursor", "${env:T}"), ("opencode", "{env:T}"), ("codex", None)]
+    ("client", "spelled"),
+    [("claude-code", "${T}"), ("cursor", "${env:T}"), ("opencode", "{env:T}"), ("codex", None), ("muse-code", None)],
 )
-def test_a13_a_pasted_reference_is_translated_or_refused(
-    tmp_path: Path, client: str, spelled: str | None, pasted: str
-) -> None:
-    home = Home(tmp_path)
-    done = home.run("install", "--client", client, "--name", "ledger", "--json", "--", LEDGER, f"--key={pasted}")
+def test_a13_whatever_spelling_was_pasted(tmp_path: Path, client: str, spelled: str | None, pasted: str) -> None:
+    home = Home(tmp_path, quick=True)
+    done = home.run("install", "--client", client, "--name", "ledger", "--json", "--", COMMAND, f"--key={pasted}")
     if spelled is None:
-        assert (done.exit, done.envelope["error"]["code"]) == (1, "reference_unsupported")
+        assert (done.exit, done.envelope["error"]["code"]) == (1, UNSUPPORTED)
     else:
         found = entry(done)
         assert (found.get("args") or found["command"])[-1] == f"--key={spelled}"
 
 
-def test_a13_claude_desktop_cannot_forward_a_variable(tmp_path: Path) -> None:
+def test_a13_claude_desktop_cannot_forward_a_variable_and_the_message_names_it(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    refused(home, home.install("claude-desktop", "--name", "x1", "--env", "LEDGER_TOKEN", "--", LEDGER), "LEDGER_TOKEN")
+    done = home.install("claude-desktop", "--name", "ledger", "--env", "LEDGER_TOKEN", "--", COMMAND)
+    refused(home, done, "LEDGER_TOKEN", "Claude Desktop")
 
 
-def test_a14_a15_a_new_file_has_what_the_client_cannot_do_without(tmp_path: Path) -> None:
+@pytest.mark.parametrize("source", [None, b"", b"  \r\n"], ids=["missing", "empty", "blank"])
+@pytest.mark.parametrize("xdg", [True, False], ids=["xdg", "home"])
+def test_a14_a15_a_new_file_has_what_the_client_cannot_do_without(
+    tmp_path: Path, source: bytes | None, xdg: bool
+) -> None:
     home = Home(tmp_path)
-    home.install("muse-code")
-    assert home.value(".config/muse/settings.json") == {
+    name = "elsewhere/muse/settings.json" if xdg else MUSE
+    (home.path / name).parent.mkdir(parents=True, exist_ok=True)
+    if source is not None:
+        home.file(name, source)
+    variables = {"XDG_CONFIG_HOME": str(home.path / "elsewhere")} if xdg else {}
+    assert home.install("muse-code", variables=variables).exit == 0
+    assert home.value(name) == {
         "schema_version": 1,
-        "mcp_servers": {"ledger": {"transport": "stdio", "command": LEDGER, "args": ["serve"]}},
+        "mcp_servers": {"ledger": {"transport": "stdio", "command": COMMAND, "args": ["serve"]}},
     }
+    assert home.litter() <= {name}
 
 
-def test_a15_the_file_lies_where_xdg_says(tmp_path: Path) -> None:
+def test_a15_a_fragment_for_a_missing_file_has_it_too_and_for_opencode_the_schema(tmp_path: Path) -> None:
     home = Home(tmp_path)
-    (tmp_path / "xdg" / "muse").mkdir(parents=True)
-    home.install("muse-code", variables={"XDG_CONFIG_HOME": str(tmp_path / "xdg")})
-    assert json.loads((tmp_path / "xdg" / "muse" / "settings.json").read_bytes())["schema_version"] == 1
-
-
-def test_a16_the_older_container_keeps_its_shape_and_siblings(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    far = {"transport": "streamable_http", "url": "http://127.0.0.1:1/mcp", "enabled": False}
-    home.file(
-        ".config/muse/settings.json", as_text({"schema_version": 1, "theme": "dusk", "mcp_servers": {"far": far}})
+    muse, opencode = (
+        read_json(home.run("install", "--client", client, *LEDGER).stdout) for client in ("muse-code", "opencode")
     )
-    home.install("muse-code")
-    assert home.value(".config/muse/settings.json") == {
-        "schema_version": 1,
-        "theme": "dusk",
-        "mcp_servers": {"far": far, "ledger": {"transport": "stdio", "command": LEDGER, "args": ["serve"]}},
-    }
+    assert (muse["schema_version"], opencode["$schema"]) == (1, "https://opencode.ai/config.json")
 
 
-@pytest.mark.parametrize("content", [{"theme": "dusk"}, {"schema_version": "1"}, {"schema_version": True}])
+FAR = '        "far": { "transport": "streamable_http", "url": "http://127.0.0.1:4410/mcp", "enabled": false }\n'
+
+
+@pytest.mark.parametrize(
+    ("container", "words", "expected"),
+    [
+        ("mcp_servers", LEDGER, {"transport": "stdio", "command": COMMAND, "args": ["serve"]}),
+        ("mcp_servers", ("--name", "ledger", URL), {"transport": "streamable_http", "url": URL}),
+        ("mcpServers", LEDGER, {"type": "stdio", "command": COMMAND, "args": ["serve"]}),
+        ("mcpServers", ("--name", "ledger", URL), {"type": "streamable-http", "url": URL}),
+    ],
+    ids=["older", "older-url", "newer", "newer-url"],
+)
+def test_a16_the_container_that_the_file_has_keeps_its_shape_and_siblings(
+    tmp_path: Path, container: str, words: tuple[str, ...], expected: dict[str, Any]
+) -> None:
+    home = Home(tmp_path)
+    source = '{\n    "schema_version": 1,\n    "theme": "dusk",\n    "' + container + '": {\n' + FAR + "    }\n}\n"
+    home.file(MUSE, source)
+    once = written(home, MUSE, lambda: home.install("muse-code", *words), home.install("muse-code", *words))
+    assert kept(source, once, commas=1)
+    before = json.loads(source)
+    assert home.value(MUSE) == {**before, container: {**before[container], "ledger": expected}}
+
+
+@pytest.mark.parametrize(
+    "content",
+    [{"theme": "dusk"}, {"schema_version": "1"}, {"schema_version": True}, {"schema_version": 2}, {}],
+    ids=["missing", "text", "true", "another", "empty-object"],
+)
 def test_a17_a_file_that_the_client_rejects_is_refused(tmp_path: Path, content: dict[str, Any]) -> None:
     home = Home(tmp_path)
-    home.file(".config/muse/settings.json", as_text(content))
-    refused(home, home.install("muse-code"), str(home.path / ".config/muse/settings.json"), "schema_version")
+    home.file(MUSE, as_text(content))
+    refused(home, home.install("muse-code"), str(home.path / MUSE), "schema_version")
+
+
+def test_a17_a_file_with_both_containers_is_refused_as_the_client_does(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    home.file(MUSE, as_text({"schema_version": 1, "mcpServers": {}, "mcp_servers": {}}))
+    refused(home, home.install("muse-code"), str(home.path / MUSE), "mcpServers", "mcp_servers")
