@@ -121,7 +121,7 @@ def show_print(operation: str, plans: Sequence[ClientPlan], environment: Environ
         if text is not None:
             output.artifact(text)
             printed = True
-        _say_row(row, environment, _WOULD)
+        _say_row(row, environment)
     _say_ending(operation, rows, environment)
 
 
@@ -131,7 +131,7 @@ def fragments_hidden(rows: Sequence[Row]) -> bool:
 
 def _say_ending(operation: str, rows: Sequence[Row], environment: Environment) -> None:
     if all(row.outcome == "skipped" for row in rows):
-        output.guidance("No client was found on this machine. Looked for:")
+        output.guidance("None of the clients asked for is on this machine. Looked for:")
         for row in rows:
             output.guidance(f"  {row.label}: {row.error.details.get('folder', row.error.message) if row.error else ''}")
         output.guidance("Name another client's file with --config, or print for any client with --client mcp-json.")
@@ -150,15 +150,16 @@ def _say_place(row: Row) -> None:
     output.guidance(f"{row.label}{place}")
 
 
-def _say_row(row: Row, environment: Environment, words: dict[str, str]) -> None:
+def _say_row(row: Row, environment: Environment) -> None:
     if row.error is not None:
         output.guidance(f"  {'not possible' if not row.broken_target else 'refused with --write'}: {row.error.message}")
         for line in (row.error.hint or "").splitlines():
             output.guidance(f"  hint: {line}")
     else:
-        output.guidance(f"  '{row.name}' {words.get(row.outcome, row.outcome)}")
-    _say_details(row, words is _DONE)
-    if row.place and row.place.owner and words is _WOULD and row.outcome not in ("unchanged", "absent"):
+        output.guidance(f"  '{row.name}' {_WOULD.get(row.outcome, row.outcome)}")
+    _say_details(row, done=False)
+    can_be_done = row.error is None or row.broken_target
+    if row.place and row.place.owner and can_be_done and row.outcome not in ("unchanged", "absent"):
         _say_commands(row, environment)
     if row.outcome in ("created", "updated"):
         for step in row.next_steps:
