@@ -6,6 +6,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CLIENTS := .real-clients
+PEERS  := $(CLIENTS)/peers
 
 .PHONY: run test lint golden bench clients clean help
 
@@ -13,10 +14,10 @@ run: $(STAMP) ## Print the registration for every client found here. Writes noth
 	@$(BIN)/homeport install --client all
 	@echo "In this checkout the command is: $(BIN)/homeport install --client all" >&2
 
-test: $(STAMP) lint ## Lint, types, import rules and every test.
+test: lint ## Lint, types, import rules and every test.
 	$(BIN)/pytest -n 2 --dist worksteal
 
-lint: $(STAMP)
+lint: $(STAMP) ## The first three alone.
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
@@ -24,8 +25,6 @@ lint: $(STAMP)
 
 golden: $(STAMP) ## Render the golden files again; look at `git diff golden/` afterwards.
 	$(BIN)/pytest -n 2 -q --update-golden
-
-PEERS := $(CLIENTS)/peers
 
 bench: $(STAMP) $(PEERS)/.installed ## Measure beside other tools; figures for docs/performance.md.
 	$(BIN)/python -m tests.bench --peers $(PEERS)
@@ -38,18 +37,21 @@ $(PEERS)/.installed:
 	@touch $@
 
 clients: ## Fetch the real clients that tests drive.
-	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(CLIENTS) $$(sed -n 's/^[^#]/&/p' tests/real_clients/versions.txt)
+	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(CLIENTS) $$(cat tests/real_clients/versions.txt)
 
 $(STAMP): pyproject.toml constraints.txt
+	@command -v $(PYTHON) >/dev/null || \
+		{ echo "Homeport needs Python 3.11 or later, and there is no $(PYTHON) here. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "Homeport needs Python 3.11 or later; $(PYTHON) is older. Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || \
-		{ echo "$(PYTHON) cannot make a venv; on Debian: apt-get install python3-venv" >&2; exit 1; }
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+		{ echo "Homeport needs Python 3.11 or later; $(PYTHON) is $$($(PYTHON) -V 2>&1). Try: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+	@# Asked of pip: where Debian lacks python3-venv, a venv without it is left behind.
+	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) || \
+		{ echo "$(PYTHON) cannot make a venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
 clean: ## Remove what the commands above made.
 	rm -rf $(VENV) $(CLIENTS) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 help: ## Show this list.
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' Makefile | sort
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-8s %s\n", $$1, $$2 }' Makefile
