@@ -59,6 +59,12 @@ class Home:
         self.before[name] = path.read_bytes()
         return path
 
+    def link(self, name: str, target: Path | str) -> Path:
+        path = self.path / name
+        path.symlink_to(target)
+        self.before[name] = path.read_bytes()
+        return path
+
     def run(self, *words: str, variables: Mapping[str, str] | None = None, cwd: Path | None = None) -> Completed:
         if self.quick:
             return run(*words, environment=self.environment(variables or {}, cwd or self.project))

@@ -140,8 +140,8 @@ def test_t02_a_key_is_the_same_however_it_is_spelled(tmp_path: Path, header: str
     [
         "mcp_servers.homeport = { command = '/old/python', args = ['-m', 'homeport', 'serve'] }\nmodel = 'x'\n",
         "mcp_servers.homeport.command = '/old/python'\nmcp_servers.homeport.args = ['-m', 'homeport', 'serve']\n",
-        "[mcp_servers]\nhomeport.command = '/old/python'\nhomeport.args = ['-m', 'homeport', 'serve']\nr.url = 'u'\n",
-        "[mcp_servers]\nhomeport = { command = '/old/python', args = ['-m', 'homeport', 'serve'] } # ours\n[t]\na = 1\n",
+        "[mcp_servers]\nhomeport.command = '/old/python'\nhomeport.args = ['-m', 'homeport', 'serve']\nr.a = 1\n",
+        "[mcp_servers]\nhomeport = { command = '/old/python', args = ['-m', 'homeport', 'serve'] } # us\n[t]\na = 1\n",
         f"[mcp_servers.homeport]\n{OLD}\n[tui]\na = 1\n\n[mcp_servers.homeport.env]\nA = 'b'\n",
     ],
     ids=["inline", "dotted", "dotted-in-table", "inline-in-table", "children-elsewhere"],
