@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import json5
 import pytest
 from jsonschema import Draft202012Validator
 
 from homeport.cli.main import COMMANDS
 from homeport.errors import CODES
-from tests.docs.pages import DOCS, REPAIR, Block, blocks, short
+from tests.docs.console import commands
+from tests.docs.pages import DOCS, REPAIR, blocks, short
 from tests.docs.schemas import misfits, names, schema
 
 WITHOUT_RESULT = {"serve", "completion"}
@@ -52,17 +52,19 @@ def test_the_list_of_error_codes_is_the_programs_own(updates_docs: bool) -> None
     assert path.is_file() and path.read_text(encoding="utf-8") == text, f"{short(path)} is not CODES: {REPAIR}"
 
 
-def block_id(block: Block) -> str:
-    return f"{short(block.page)}:{block.first}"
+def samples() -> dict[str, str]:
+    """Place -> JSON that a page shows: a `json` block, or what a command with --json printed."""
+    found = {f"{short(block.page)}:{block.first}": block.text for block in blocks("json")}
+    for block in blocks("console"):
+        for command in commands(block):
+            text = "\n".join(command.output)
+            if "--json" in command.typed and text.startswith("{"):
+                found[f"{short(block.page)}:{block.first + command.line}"] = text
+    return found
 
 
-@pytest.mark.parametrize("block", blocks("json"), ids=block_id)
-def test_a_json_sample_is_json_and_an_envelope_fits_its_schema(block: Block) -> None:
-    sample = json.loads(block.text)
-    if isinstance(sample, dict) and "homeport" in sample and "operation" in sample:
-        assert misfits(sample) == []
-
-
-@pytest.mark.parametrize("block", blocks("jsonc"), ids=block_id)
-def test_a_jsonc_sample_is_jsonc(block: Block) -> None:
-    assert isinstance(json5.loads(block.text), dict)
+@pytest.mark.parametrize("place", samples())
+def test_a_json_sample_fits_its_schema(place: str) -> None:
+    sample = json.loads(samples()[place])
+    assert set(sample) == {"version", "homeport", "operation", "ok", "result", "error"}
+    assert misfits(sample) == []
