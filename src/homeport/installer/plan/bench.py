@@ -9,7 +9,7 @@ from homeport.environment import Environment
 from homeport.errors import HomeportError
 from homeport.installer.clients import CLIENTS
 from homeport.installer.clients.client import Client
-from homeport.installer.clients.values import Json, KeyPath, Place, Reader, Stdio
+from homeport.installer.clients.values import Json, KeyPath, Place, Reader, Server, Stdio
 from homeport.installer.edit.document import Member
 from homeport.installer.plan.files_view import FilesView
 from homeport.installer.plan.ownership import History
@@ -46,7 +46,10 @@ def foreign_entry(client: Client, place: Place, member: Member, hint: str) -> Ho
 
 def runs_what(client: Client, value: Json) -> str:
     """What an entry starts, for a person, with credentials hidden."""
-    server = client.server(value)
+    return shown_command(client.server(value))
+
+
+def shown_command(server: Server | None) -> str:
     if server is None:
         return "nothing that Homeport can read"
     if isinstance(server, Stdio):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 
 from homeport.errors import HomeportError
-from homeport.installer.clients.values import Json, Place, Registration
-from homeport.installer.plan.bench import Bench, removal, runs_what
+from homeport.installer.clients.shapes import server_of_mcp_servers
+from homeport.installer.clients.values import Json, Place, Registration, Server
+from homeport.installer.plan.bench import Bench, removal, shown_command
 from homeport.installer.plan.ownership import is_ours
 from homeport.installer.plan.rows import EntryChange, Removed, Row, ShadowedBy
 
@@ -30,15 +31,15 @@ def settle(
         if member is None:
             continue
         known = bench.history.last(str(bench.reader.real(other.file)), member.path)
-        ours = is_ours(bench.client.server(member.value), registration, known, bench.client.server(row.entry))
+        server = _server(bench, place, other, member.value)
+        ours = is_ours(server, registration, known, bench.client.server(row.entry))
         if ours and not keep_shadows and _may_go(other, place, level):
             done = removal(bench, other, registration.name)
             removed += [] if done is None else [done]
         elif other.level == "other-project":
             notes.append(f"{other.file}: the record of {other.container[1]} has an entry of this name too; it stays")
         else:
-            runs = runs_what(bench.client, member.value)
-            shadows.append(ShadowedBy(other.level, str(other.file), ours, runs))
+            shadows.append(ShadowedBy(other.level, str(other.file), ours, shown_command(server)))
     _check_merged(bench, registration.name)
     notes += _switched_off(bench, place, registration.name)
     row = row._replace(
@@ -47,6 +48,14 @@ def settle(
         notes=(*row.notes, *notes),
     )
     return row, [change for _, change in removed]
+
+
+def _server(bench: Bench, place: Place, other: Place, value: Json) -> Server | None:
+    """What an entry runs. Under another client's word it most likely has another client's shape, too."""
+    found = bench.client.server(value)
+    if found is None and other.container in place.stale_containers:
+        return server_of_mcp_servers(value)
+    return found
 
 
 def _switched_off(bench: Bench, place: Place, name: str) -> list[str]:

@@ -39,7 +39,7 @@ def merged(
                 changes[key] = value
         elif isinstance(value, dict) and isinstance(present[key], dict):
             changes |= _nested(key, present[key], value, earlier.get(key))
-        elif not _equal(present[key], value):
+        elif not _equal(present[key], value) and not _switched_off(key, present[key]):
             changes[key] = value
     other = _REMOTE_KEYS if "command" in wanted else _STDIO_KEYS
     against = {key for keys in clashing if keys & wanted.keys() for key in keys}
@@ -55,6 +55,11 @@ def _nested(key: str, present: dict[str, Json], wanted: dict[str, Json], earlier
     gone = set(earlier) - set(wanted) if isinstance(earlier, dict) else set()
     result = {name: value for name, value in present.items() if name not in gone} | wanted
     return {} if result == present else {key: result}
+
+
+def _switched_off(key: str, present: Json) -> bool:
+    """That a person switched our entry off is told (the client's gates) and not undone."""
+    return key == "enabled" and present is False
 
 
 def _equal(left: Json, right: Json) -> bool:
