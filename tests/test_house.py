@@ -27,7 +27,7 @@ LARGER: dict[str, str] = {}
 NAMES_OF_NOTHING = {"utils", "util", "helpers", "helper", "common", "misc"}
 
 # Modules of the clients' room that are no client: what clients are told in, and what several of them share.
-SHARED_BY_CLIENTS = {"__init__", "client", "folders", "mcp_json", "references", "shapes", "values"}
+SHARED_BY_CLIENTS = {"__init__", "client", "folders", "mcp_json", "references", "registry", "shapes", "values"}
 
 # What a printing command loads besides the standard library, and what of the library it has no business with.
 LOADED = {"click", "homeport"}

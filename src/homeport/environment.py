@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from homeport.errors import HomeportError
 
@@ -22,8 +21,7 @@ def _no_shell() -> str | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class Environment:
+class Environment(NamedTuple):
     """Platform, folders, variables and look-ups, frozen at one moment.
 
     The flavour of `home` is the flavour of every path made from it, so a test on one system can hold another
@@ -44,8 +42,8 @@ class Environment:
     program: PurePath | None = None
     python_prefix: PurePath | None = None
     user_id: int | None = None
-    search: Callable[[str], PurePath | None] = field(default=_no_program, compare=False)
-    shell: Callable[[], str | None] = field(default=_no_shell, compare=False)
+    search: Callable[[str], PurePath | None] = _no_program
+    shell: Callable[[], str | None] = _no_shell
 
     @classmethod
     def current(cls) -> Environment:

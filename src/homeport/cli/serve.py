@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -63,6 +64,7 @@ def run(environment: Environment, start: Start) -> None:
     # Before the SDK loads, which takes most of the start: nothing is in hand yet that an early end could lose.
     _end_on_signals()
     _name_files_in_utf8()
+    gc.enable()
     from homeport.server.transport.channel import claim_channel
 
     channel = claim_channel()

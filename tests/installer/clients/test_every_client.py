@@ -126,7 +126,7 @@ def test_what_is_spelled_is_read_back_as_the_same_server(name: str, server: Serv
 
 def test_the_registry_the_modules_and_the_golden_folders_agree() -> None:
     root = Path(__file__).parents[3]
-    seam = {"__init__", "client", "folders", "mcp_json", "references", "shapes", "values"}
+    seam = {"__init__", "client", "folders", "mcp_json", "references", "registry", "shapes", "values"}
     modules = {path.stem for path in (root / "src/homeport/installer/clients").glob("*.py")} - seam
     folders = {path.name for path in (root / "golden").iterdir() if path.is_dir()} - {"serve", "mcp-json"}
     assert set(CLIENTS) == set(CLIENT_NAMES) == {module.replace("_", "-") for module in modules} == folders

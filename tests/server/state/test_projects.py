@@ -3,7 +3,6 @@ from __future__ import annotations
 import os
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 import pytest
@@ -217,6 +216,6 @@ def test_the_home_is_one_absolute_folder(root: str | None, variables: dict[str, 
 def test_a_home_of_slash_means_the_accounts_own_folder(tmp_path: Path) -> None:
     import pwd
 
-    environment = replace(make_environment(Path("/"), Path("/")), user_id=os.getuid())
+    environment = make_environment(Path("/"), Path("/"))._replace(user_id=os.getuid())
 
     assert home_path(environment) == Path(pwd.getpwuid(os.getuid()).pw_dir) / ".homeport"

@@ -12,10 +12,10 @@ from homeport.installer.edit.json_source import line_of, line_start, place
 
 _REPAIR: Final = "repair the file, or restore an older copy of it, then run this again"
 _MARKERS: Final = (b"<<<<<<<", b"|||||||", b"=======", b">>>>>>>")
-_OTHER_LANGUAGES: Final = re.compile(rb"[+-]?(?:NaN|Infinity|undefined|None|True|False)(?![0-9A-Za-z_])")
-_STRING_START: Final = re.compile(rb'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
-_DIGITS: Final = re.compile(rb"-?[0-9]")
-_LEADING_ZERO: Final = re.compile(rb"-?0[0-9]")
+_OTHER_LANGUAGES: Final = rb"[+-]?(?:NaN|Infinity|undefined|None|True|False)(?![0-9A-Za-z_])"
+_STRING_START: Final = rb'"(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+'
+_DIGITS: Final = rb"-?[0-9]"
+_LEADING_ZERO: Final = rb"-?0[0-9]"
 _KINDS: Final = {b"[": "a list", b'"': "a string", b"t": "true", b"f": "false", b"n": "null"}
 
 
@@ -37,7 +37,7 @@ def unexpected(source: bytes, offset: int, strict: bool, expected: str) -> Homep
         return malformed(source, offset, "the comment that begins here has no end")
     if there == b"'":
         return malformed(source, offset, "single quotes are not JSON", "put double quotes there")
-    if word := _OTHER_LANGUAGES.match(source, offset):
+    if word := re.compile(_OTHER_LANGUAGES).match(source, offset):
         return malformed(source, offset, f"{word[0].decode()} is not JSON")
     return malformed(source, offset, f"{expected} is expected here, not {_shown(source, offset)}")
 
@@ -46,15 +46,19 @@ def bad_scalar(source: bytes, offset: int, strict: bool) -> HomeportError:
     """The error for a value that begins at `offset` and is neither object nor list nor anything else JSON has."""
     if source.startswith(b'"', offset):
         return bad_string(source, offset)
-    if _DIGITS.match(source, offset):
-        wrong = "a number may not begin with 0" if _LEADING_ZERO.match(source, offset) else "this is no number of JSON"
+    if re.compile(_DIGITS).match(source, offset):
+        wrong = (
+            "a number may not begin with 0"
+            if re.compile(_LEADING_ZERO).match(source, offset)
+            else "this is no number of JSON"
+        )
         return malformed(source, offset, wrong)
     return unexpected(source, offset, strict, "a value")
 
 
 def bad_string(source: bytes, offset: int) -> HomeportError:
     """The error for a string that begins at `offset` and is not right."""
-    found = _STRING_START.match(source, offset)
+    found = re.compile(_STRING_START).match(source, offset)
     end = found.end() if found else offset
     there = source[end : end + 1]
     if there == b"\\" and end + 1 < len(source):

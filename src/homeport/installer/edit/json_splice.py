@@ -21,10 +21,10 @@ from homeport.installer.edit.json_scan import Container, Slot
 from homeport.installer.edit.json_style import indent_at, line_end_at
 
 _WHITE: Final = b" \t\r\n"
-_BLANK: Final = re.compile(BLANK)
-_COMMENT: Final = re.compile(COMMENT)
-_SAME_LINE_COMMENT: Final = re.compile(rb"[ \t]*+(%b)" % COMMENT)
-_SPACES: Final = re.compile(rb"[ \t]*+")
+_BLANK: Final = BLANK
+_COMMENT: Final = COMMENT
+_SAME_LINE_COMMENT: Final = rb"[ \t]*+(%b)" % COMMENT
+_SPACES: Final = rb"[ \t]*+"
 
 
 class Change(NamedTuple):
@@ -152,13 +152,14 @@ def _widened(source: bytes, before: int, start: int, end: int) -> tuple[int, int
 def _ends_in_line_comment(source: bytes, start: int, line_end: int) -> bool:
     """Whether `line_end`, in the gap between two members that begins at `start`, ends a comment that begins with //."""
     return any(
-        found.end() == line_end and found[0].startswith(b"//") for found in _COMMENT.finditer(source, start, line_end)
+        found.end() == line_end and found[0].startswith(b"//")
+        for found in re.compile(_COMMENT).finditer(source, start, line_end)
     )
 
 
 def _comma_behind(source: bytes, at: int) -> int | None:
     """The comma that follows a value that ends at `at`, if any."""
-    found = _BLANK.match(source, at)
+    found = re.compile(_BLANK).match(source, at)
     end = found.end() if found else at
     return end if source.startswith(b",", end) else None
 
@@ -166,7 +167,7 @@ def _comma_behind(source: bytes, at: int) -> int | None:
 def _behind_comments(source: bytes, at: int) -> tuple[int, bool]:
     """Behind the comments that begin in the line of `at`; and whether what follows there would belong to the last."""
     swallows = False
-    while found := _SAME_LINE_COMMENT.match(source, at):
+    while found := re.compile(_SAME_LINE_COMMENT).match(source, at):
         at, swallows = found.end(), found[1].startswith(b"//")
     return at, swallows
 
@@ -178,7 +179,7 @@ def _line_end_or(source: bytes, at: int) -> int:
 
 
 def _behind_spaces(source: bytes, at: int) -> int:
-    found = _SPACES.match(source, at)
+    found = re.compile(_SPACES).match(source, at)
     return found.end() if found else at
 
 

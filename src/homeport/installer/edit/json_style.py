@@ -14,11 +14,11 @@ from homeport.installer.edit.json_source import line_start
 _NEIGHBOURS: Final = 8  # members looked at on each level, from the last
 _SAMPLE_BYTES: Final = 4096  # of each; a habit shows early
 
-_INDENT: Final = re.compile(rb"[ \t]*+")
-_LINE_BREAK: Final = re.compile(rb"\r\n|\n|\r")
-_INNER_INDENT: Final = re.compile(rb"[\r\n]([ \t]*+)(?![ \t\r\n])")
-_COLON: Final = re.compile(rb"%b([ \t]*+:[ \t]*+)" % STRING)
-_OPENING: Final = re.compile(rb"%b|%b|([\[{])([ \t]*+)([^ \t\]}])" % (STRING, COMMENT))
+_INDENT: Final = rb"[ \t]*+"
+_LINE_BREAK: Final = rb"\r\n|\n|\r"
+_INNER_INDENT: Final = rb"[\r\n]([ \t]*+)(?![ \t\r\n])"
+_COLON: Final = rb"%b([ \t]*+:[ \t]*+)" % STRING
+_OPENING: Final = rb"%b|%b|([\[{])([ \t]*+)([^ \t\]}])" % (STRING, COMMENT)
 
 
 def style_in(source: bytes, chain: Sequence[Container], replaced: Slot | None = None) -> Style:
@@ -48,13 +48,13 @@ def stands_in_one_line(source: bytes, chain: Sequence[Container]) -> bool:
         if container.size:
             last = container.slot(-1)
             before = container.slot(-2).end if container.size > 1 else container.start + 1
-            return not _LINE_BREAK.search(source, before, last.key)
+            return not re.compile(_LINE_BREAK).search(source, before, last.key)
     return False
 
 
 def indent_at(source: bytes, offset: int) -> str:
     """The indentation of the line of `offset`."""
-    found = _INDENT.match(source, line_start(source, offset))
+    found = re.compile(_INDENT).match(source, line_start(source, offset))
     return found[0].decode() if found else ""
 
 
@@ -87,7 +87,7 @@ def _members(container: Container, replaced: Slot | None) -> Iterator[Slot]:
 
 def _openings(source: bytes, witness: tuple[int, int]) -> Iterator[tuple[bytes, bytes, bytes]]:
     """Each bracket that holds something: which, the blanks behind it and what follows these."""
-    for found in _OPENING.finditer(source, *witness):
+    for found in re.compile(_OPENING).finditer(source, *witness):
         if found[1]:
             yield found[1], found[2], found[3]
 
@@ -101,13 +101,13 @@ def _objects_in_one_line(source: bytes, chain: Sequence[Container], replaced: Sl
     for slot in _members(chain[-1], replaced):
         sample = source[slot.start : min(slot.end, slot.start + _SAMPLE_BYTES)]
         if sample.startswith(b"{") and sample[1:].strip(b" \t\r\n") != b"}":
-            return not _LINE_BREAK.search(sample)
+            return not re.compile(_LINE_BREAK).search(sample)
     return stands_in_one_line(source, chain)
 
 
 def _unit(source: bytes, witnesses: Sequence[tuple[int, int]]) -> str:
     for start, end in witnesses:
-        found = _INNER_INDENT.search(source, start, end)
+        found = re.compile(_INNER_INDENT).search(source, start, end)
         inner, outer = found[1].decode() if found else "", indent_at(source, start)
         if len(inner) > len(outer) and inner.startswith(outer):
             return inner[len(outer) :]
@@ -117,7 +117,7 @@ def _unit(source: bytes, witnesses: Sequence[tuple[int, int]]) -> str:
 def _colon(source: bytes, chain: Sequence[Container]) -> str:
     for container in reversed(chain):
         if container.size:
-            found = _COLON.match(source, container.slot(-1).key)
+            found = re.compile(_COLON).match(source, container.slot(-1).key)
             return found[1].decode() if found else ": "
     return ": "
 

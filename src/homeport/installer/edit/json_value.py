@@ -12,8 +12,8 @@ from homeport.installer.edit.json_grammar import COMMENT, STRING
 from homeport.installer.edit.json_refusals import edit_refused
 
 _TOO_DEEP: Final = "the entry is nested more deeply than Homeport reads"
-_COMMENTS: Final = re.compile(rb"(%b)|%b" % (STRING, COMMENT))
-_TRAILING_COMMAS: Final = re.compile(rb"(%b)|,(?=[ \t\r\n]*+[\]}])" % STRING)
+_COMMENTS: Final = rb"(%b)|%b" % (STRING, COMMENT)
+_TRAILING_COMMAS: Final = rb"(%b)|,(?=[ \t\r\n]*+[\]}])" % STRING
 
 
 def decoded(spelling: bytes) -> Json:
@@ -29,8 +29,8 @@ def decoded(spelling: bytes) -> Json:
 
 def without_comments(spelling: bytes) -> bytes:
     """Valid JSONC as strict JSON: without comments and trailing commas."""
-    bare = _COMMENTS.sub(lambda found: found[1] or b" ", spelling)
-    return _TRAILING_COMMAS.sub(lambda found: found[1] or b"", bare)
+    bare = re.compile(_COMMENTS).sub(lambda found: found[1] or b" ", spelling)
+    return re.compile(_TRAILING_COMMAS).sub(lambda found: found[1] or b"", bare)
 
 
 def plain(value: Any) -> Json:
