@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +20,8 @@ OTHER = "--name rota -- /opt/rota serve"
 
 
 class Case(NamedTuple):
-    """code: of the error, None for success. files: below the home. before: command lines that lead there, each with
-    --json as well. disk: client folders that exist."""
+    """code: of the error, None for success. files: below the home. before: what leads there: command lines, and
+    deeds of BY_HAND. disk: client folders that exist."""
 
     line: str
     code: str | None = None
@@ -32,7 +32,14 @@ class Case(NamedTuple):
 
 WRITTEN = (f"install --client cursor --write {OTHER}",)
 PASTED = '{"servers": {"rota": {"command": "/own.sh", "env": {"API_KEY": "${API_KEY}"}}}}'
-GONE = '{"mcpServers": {}}'
+PROJECT = (f"install --client cursor --level project --write {OTHER}",)
+DOUBLED = '{"mcpServers": {"a": {"command": "/own.sh"}, "b": {"command": "/own.sh"}}}'
+
+# What a person does to Cursor's file between two command lines.
+BY_HAND: Mapping[str, Callable[[str], str]] = {
+    "the entry is taken out": lambda text: '{"mcpServers": {}}',
+    "another line is added": lambda text: "// mine\n" + text,
+}
 CASES: dict[str, Case] = {
     "install, every client": Case("install --client all"),
     "install, project": Case("install --client cursor --client opencode --level project"),
@@ -93,6 +100,8 @@ CASES: dict[str, Case] = {
     "install, shadowed": Case(
         f"install --client cursor {OTHER}", None, {"code/app/.cursor/mcp.json": TALLY.replace("/own.sh", "/x")}
     ),
+    "install, its own shadow goes": Case(f"install --client cursor --write {OTHER}", before=PROJECT),
+    "install, its own shadow stays": Case(f"install --client cursor --keep-shadows --write {OTHER}", before=PROJECT),
     "install, all or nothing": Case(
         f"install --client cursor --client opencode --all-or-nothing --write {OTHER}",
         "foreign_entry",
@@ -121,16 +130,18 @@ CASES: dict[str, Case] = {
     "list, other projects": Case(
         "list --client claude-code", None, {".claude.json": '{"projects": {"/srv/x": ' + TALLY + "}}"}
     ),
+    "list, there twice": Case("list --client cursor", None, {".cursor/mcp.json": DOUBLED}),
     "list, unknown client": Case("list --client zed", "unknown_client"),
     "status, none": Case("status"),
-    "status, a lost one": Case("status", files={}, before=(*WRITTEN, "!lose")),
-    "status, a stale one": Case("status", before=WRITTEN),
+    "status, a lost one": Case("status", before=(*WRITTEN, "the entry is taken out")),
+    "status, a stale one": Case("status --client cursor", before=WRITTEN),
     "status, one name": Case("status --name rota --client cursor", before=WRITTEN),
     "undo, nothing": Case("undo", "nothing_to_undo"),
     "undo, printed": Case("undo", before=WRITTEN),
     "undo, written": Case("undo --write", before=WRITTEN),
     "undo, checked": Case("undo --check", before=WRITTEN),
-    "undo, refused": Case("undo --write", "undo_refused", before=(*WRITTEN, "!lose")),
+    "undo, refused": Case("undo --write", "undo_refused", before=(*WRITTEN, "the entry is taken out")),
+    "undo, other parts changed": Case("undo --write", before=(*WRITTEN, "another line is added")),
     "undo, the list": Case("undo --list", before=(*WRITTEN, "undo --write")),
     "undo, an unknown id": Case("undo 20261201-101500-000000-abcd", "nothing_to_undo"),
     "undo, two ways at once": Case("undo --write --check", "usage_error"),
@@ -158,8 +169,9 @@ def test_an_answer_fits_its_schema(name: str, monkeypatch: pytest.MonkeyPatch) -
     for file, text in case.files.items():
         write(home / file, text)
     for line in case.before:
-        if line == "!lose":
-            write(home / ".cursor/mcp.json", GONE)
+        if line in BY_HAND:
+            edited = home / ".cursor/mcp.json"
+            write(edited, BY_HAND[line](edited.read_text(encoding="utf-8")))
         else:
             assert answer(line, home)[0] == 0
     code, envelope = answer(case.line, home)
