@@ -50,12 +50,15 @@ def run(words: Sequence[str], home: Path) -> Run:
     return Run(wall_s, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
 
 
-def in_turn(commands: dict[str, Sequence[str]], home: Path, runs: int) -> dict[str, list[Run]]:
-    """A B C, A B C, ...; the first round warms caches and does not count."""
+def in_turn(commands: dict[str, Sequence[str]], folder: Path, runs: int) -> dict[str, list[Run]]:
+    """A B C, A B C, ...; the first round warms caches and does not count. Each has a home of its own with Cursor in it."""
+    homes = {name: folder / str(number) for number, name in enumerate(commands)}
+    for home in homes.values():
+        (home / ".cursor").mkdir(parents=True)
     results: dict[str, list[Run]] = {name: [] for name in commands}
     for number in range(runs + 1):
         for name, words in commands.items():
-            result = run(words, home)
+            result = run(words, homes[name])
             if number:
                 results[name].append(result)
     return results
@@ -96,9 +99,7 @@ def bench_install(peers: Path, runs: int) -> None:
         if not path.exists():
             print(f"{name} is not in {peers} and is left out")
     with tempfile.TemporaryDirectory() as folder:
-        home = Path(folder)
-        (home / ".cursor").mkdir()
-        show("One server into Cursor, whole processes", in_turn(commands, home, runs))
+        show("One server into Cursor, whole processes", in_turn(commands, Path(folder), runs))
 
 
 def large_file() -> bytes:
