@@ -6,23 +6,36 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.harness import needs
+from tests.real_clients import app_server
+
 ROOT = Path(__file__).parent.parent.parent
 PROGRAMS = ROOT / ".real-clients" / "node_modules" / ".bin"
+PROGRAM = {"claude-code": "claude", "codex": "codex", "opencode": "opencode"}
+TIME_LIMIT_S = 120
 _COLOUR = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 
+# Each client's own words of a server that it shook hands with.
+_CONNECTED = {
+    "claude-code": r"^{name}: .* - ✔ Connected$",
+    "opencode": r"✓ {name} connected",
+}
+_LISTED = {"claude-code": r"^(\S+): ", "opencode": r"^●\s+\S (\S+) ", "codex": r"^(?!Name\b)(\S+) .* (?:en|dis)abled "}
+_COMPLAINTS = re.compile(r"warning|invalid|skipped|diagnostic|conflict", re.IGNORECASE)
 
-def program(name: str) -> Path:
+
+def program(client: str) -> Path:
     """A real client's program. Missing: skipped at home, with the way to get it; a failure in CI."""
-    path = PROGRAMS / name
+    path = PROGRAMS / PROGRAM[client]
     if not path.exists():
-        message = f"the real {name} is not here; `make clients` fetches it"
+        message = f"the real {client} is not here; `make clients` fetches it"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
@@ -38,7 +51,7 @@ class Machine:
         for name in (".claude", ".codex", ".config/opencode"):
             (self.home / name).mkdir(parents=True)
         self.project.mkdir(parents=True)
-        subprocess.run(["git", "init", "-q", str(self.project)], check=True)
+        subprocess.run([needs("git"), "init", "-q", str(self.project)], check=True)
         self.temporary = folder / "tmp"
         self.temporary.mkdir()
 
@@ -56,92 +69,48 @@ class Machine:
             "LEDGER_TOKEN": "by reference",
         }
 
-    def run(self, *words: str, cwd: Path | None = None) -> str:
-        """What a client prints, both ends together, colours taken out."""
-        done = subprocess.run(
-            [str(program(words[0])), *words[1:]],
-            cwd=cwd or self.project,
-            env=self.environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            timeout=120,
-        )
-        return _COLOUR.sub("", done.stdout.decode())
+    def run(self, client: str, *words: str) -> str:
+        """What a client prints in the project's folder, both ends together, colours taken out."""
+        return _COLOUR.sub("", output([str(program(client)), *words], self.project, self.environment))
 
-    def trust_codex(self) -> None:
-        """As Codex itself writes it when a person trusts the folder."""
-        with (self.home / ".codex" / "config.toml").open("a") as file:
-            file.write(f'\n[projects."{self.project}"]\ntrust_level = "trusted"\n')
-
-    def approve_claude(self, name: str) -> None:
-        """As Claude Code's own dialog writes it."""
-        settings = self.project / ".claude" / "settings.local.json"
-        settings.parent.mkdir(exist_ok=True)
-        settings.write_text(json.dumps({"enabledMcpjsonServers": [name]}))
+    def pass_the_gate(self, client: str, name: str) -> None:
+        """Trust the project, or approve the server, as the client itself writes it when a person says yes."""
+        if client == "codex":
+            with (self.home / ".codex" / "config.toml").open("a") as file:
+                file.write(f'\n[projects."{self.project}"]\ntrust_level = "trusted"\n')
+        elif client == "claude-code":
+            settings = self.project / ".claude" / "settings.local.json"
+            settings.parent.mkdir(exist_ok=True)
+            settings.write_text(json.dumps({"enabledMcpjsonServers": [name]}))
 
     def connected(self, client: str, name: str) -> bool:
-        """Whether the client itself says that it shook hands with the server of that name."""
-        match client:
-            case "claude-code":
-                return any(
-                    line.startswith(f"{name}:") and "Connected" in line
-                    for line in self.run("claude", "mcp", "list").splitlines()
-                )
-            case "opencode":
-                return f"✓ {name} connected" in self.run("opencode", "mcp", "list")
-        return name in self.codex_servers()
+        """Whether the client says that it shook hands with the server. Claude Code must have no complaint beside it."""
+        if client == "codex":
+            command = [str(program("codex")), "app-server"]
+            return name in app_server.servers(command, self.project, self.environment)
+        said = self.run(client, "mcp", "list")
+        assert client != "claude-code" or not _COMPLAINTS.search(said), said
+        return re.search(_CONNECTED[client].format(name=name), said, re.MULTILINE) is not None
 
-    def knows(self, client: str, name: str) -> bool:
-        """Whether the client lists the server at all."""
-        match client:
-            case "claude-code":
-                return f"{name}:" in self.run("claude", "mcp", "list")
-            case "opencode":
-                return name in self.run("opencode", "mcp", "list")
-        return name in json.loads(_from_bracket(self.run("codex", "mcp", "list", "--json"))).__repr__()
-
-    def codex_servers(self) -> dict[str, Any]:
-        """The servers that Codex shook hands with in a thread of the project's folder, by `codex app-server`."""
-        process = subprocess.Popen(
-            [str(program("codex")), "app-server"],
-            cwd=self.project,
-            env=self.environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
-        try:
-            return _ask_codex(process, self.project)
-        finally:
-            process.kill()
-            process.communicate()
+    def listed(self, client: str) -> set[str]:
+        """The names of all servers that the client knows of, connected or not."""
+        return set(re.findall(_LISTED[client], self.run(client, "mcp", "list"), re.MULTILINE))
 
 
-def _ask_codex(process: subprocess.Popen[bytes], folder: Path) -> dict[str, Any]:
-    assert process.stdin is not None
-    assert process.stdout is not None
-    lines: Iterator[bytes] = iter(process.stdout.readline, b"")
-
-    def ask(number: int, method: str, parameters: dict[str, Any]) -> Any:
-        assert process.stdin is not None
-        message = {"jsonrpc": "2.0", "id": number, "method": method, "params": parameters}
-        process.stdin.write(json.dumps(message).encode() + b"\n")
-        process.stdin.flush()
-        for line in lines:
-            answer = json.loads(line)
-            if answer.get("id") == number:
-                assert "error" not in answer, answer
-                return answer["result"]
-        raise AssertionError("codex app-server ended before it answered")
-
-    ask(1, "initialize", {"clientInfo": {"name": "homeport-tests", "version": "1", "title": None}})
-    process.stdin.write(b'{"jsonrpc":"2.0","method":"initialized"}\n')
-    process.stdin.flush()
-    thread = ask(2, "thread/start", {"cwd": str(folder), "ephemeral": True})["thread"]["id"]
-    listed = ask(3, "mcpServerStatus/list", {"threadId": thread})["data"]
-    return {one["name"]: one for one in listed if one.get("tools")}
-
-
-def _from_bracket(text: str) -> str:
-    return text[text.index("[") :]
+def output(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> str:
+    """Both streams of a process with a session of its own, which ends with it when the time is over."""
+    process = subprocess.Popen(
+        words,
+        cwd=folder,
+        env=variables,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
+    try:
+        return process.communicate(timeout=TIME_LIMIT_S)[0].decode()
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+        raise

@@ -1,4 +1,4 @@
-"""A real MCP server that writes down how it was started: one JSON line in $SERVER_LOG (or beside itself) per start."""
+"""A real MCP server that writes down each of its starts: a line of JSON in the file that is its first argument."""
 
 from __future__ import annotations
 
