@@ -51,7 +51,7 @@ def run(words: Sequence[str], home: Path) -> Run:
 
 
 def in_turn(commands: dict[str, Sequence[str]], folder: Path, runs: int) -> dict[str, list[Run]]:
-    """A B C, A B C, ...; the first round warms caches and does not count. Each has a home of its own with Cursor in it."""
+    """A B C, A B C, ...; the first round warms caches and does not count. Each has a home of its own."""
     homes = {name: folder / str(number) for number, name in enumerate(commands)}
     for home in homes.values():
         (home / ".cursor").mkdir(parents=True)
