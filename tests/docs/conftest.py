@@ -12,7 +12,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--update-docs") and os.environ.get("CI"):
+    if config.getoption("--update-docs", default=False) and os.environ.get("CI"):
         raise pytest.UsageError("--update-docs is for people: in CI the pages are compared")
 
 
