@@ -56,13 +56,14 @@ def test_who_may_know_whom() -> None:
     assert done.returncode == 0, done.stdout
 
 
-def test_a_client_is_a_module_a_line_in_the_registry_a_folder_of_golden_files_and_a_name_on_the_command_line() -> None:
-    clients = list(CLIENTS)
-    files = {path.stem for path in (SOURCE / "installer" / "clients").glob("*.py")} - SHARED_BY_CLIENTS
-    folders = {path.name for path in (ROOT / "golden").iterdir()} - {"mcp-json", "serve"}
-    assert {name.replace("_", "-") for name in files} == set(clients)
-    assert folders == set(clients)
-    assert list(options.CLIENT_NAMES) == clients
+def client_modules() -> set[str]:
+    return {path.stem for path in (SOURCE / "installer" / "clients").glob("*.py")} - SHARED_BY_CLIENTS
+
+
+def test_a_client_is_a_module_a_line_in_the_registry_and_a_name_on_the_command_line() -> None:
+    # tests/docs/test_names.py holds its page, its rows and its folder of golden files.
+    assert {name.replace("_", "-") for name in client_modules()} == set(CLIENTS)
+    assert list(options.CLIENT_NAMES) == list(CLIENTS)
 
 
 def modules_after(code: str, home: Path) -> set[str]:
@@ -84,6 +85,7 @@ def test_a_printing_install_loads_what_it_needs(tmp_path: Path) -> None:
     foreign = {name.partition(".")[0] for name in loaded} - set(sys.stdlib_module_names)
     assert foreign == LOADED
     assert loaded & HEAVY == set()
+    assert {name for name in client_modules() if f"homeport.installer.clients.{name}" in loaded} == {"cursor"}
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,12 @@ def test_ci_installs_every_program_that_a_test_asks_for() -> None:
     # Debian's essential packages bring these.
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     assert sorted(name for name in asked - {"bash", "diff"} if not re.search(rf"\b{name}\b", script)) == []
+
+
+def test_the_pages_name_the_versions_of_the_real_clients_that_tests_drive() -> None:
+    pins = (ROOT / "tests" / "real_clients" / "versions.txt").read_text(encoding="utf-8").split()
+    page = (ROOT / "docs" / "clients.md").read_text(encoding="utf-8")
+    assert [pin for pin in pins if f"measured, {pin.rpartition('@')[2]} " not in page] == []
 
 
 def test_constraints_pin_what_an_installation_pulls_in_by_name_and_version_alone() -> None:
