@@ -111,6 +111,8 @@ def _from_snippet(target: Target) -> tuple[list[Registration], tuple[str, ...]]:
     pasted = parse_snippet(_snippet_text(target.snippet))
     if target.name is not None and len(pasted) > 1:
         raise usage_error(f"--name goes with one server, and the snippet holds {len(pasted)}", "leave out --name")
+    if (target.env or target.cwd) and all(isinstance(one.server, Remote) for one in pasted):
+        raise usage_error("--env and --cwd go with a server that is started, and the snippet holds none")
     found = []
     notes = []
     for one in pasted:
@@ -145,7 +147,8 @@ def _with_options(server: Server, target: Target) -> Server:
         added = tuple(_header(text, literal=target.literal) for text in target.headers)
         names = {name.lower() for name, _ in added}
         kept = tuple((name, value) for name, value in server.headers if name.lower() not in names)
-        return server._replace(headers=kept + added)
+        transport = server.transport if target.transport is None else "sse" if target.transport == "sse" else "http"
+        return server._replace(headers=kept + added, transport=transport)
     variables = dict(server.env)
     for text in target.env:
         name, value = _variable(text, literal=target.literal)

@@ -162,10 +162,10 @@ def test_a_removed_projects_entry_says_that_git_tracks_it() -> None:
     assert [one.tracked for one in planned.plan.rows[0].removed] == [True]
 
 
-def test_an_entry_that_is_as_it_should_be_is_updated_when_its_shadow_goes() -> None:
+def test_an_entry_that_is_as_it_should_be_stays_unchanged_when_its_shadow_goes() -> None:
     done = Planned("cursor").install().applied()
     done.disk.things[done.environment.cwd / ".cursor/mcp.json"] = mcp(MINE)
-    assert (done.install().outcome, len(done.files)) == ("updated", 1)
+    assert (done.install().outcome, len(done.files)) == ("unchanged", 1)
 
 
 def test_a_neighbouring_file_that_nobody_can_read_is_noted_and_left() -> None:

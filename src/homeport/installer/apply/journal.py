@@ -224,6 +224,10 @@ def find(operations: list[Operation], identifier: str | None) -> Operation:
     if matching:
         return matching[0]
     known = [one for one in operations if one.id == identifier]
+    if known and known[0].undoes is not None:
+        raise HomeportError(
+            "nothing_to_undo", f"operation {identifier} is an undo itself", "run the command that it took back again"
+        )
     why = "was undone already" if known and known[0].undone else "is not in the journal"
     raise HomeportError("nothing_to_undo", f"operation {identifier} {why}", "see homeport undo --list")
 

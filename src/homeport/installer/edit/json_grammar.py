@@ -6,6 +6,7 @@ JSONC is JSON with // and /* */ comments and with a comma behind the last item; 
 from __future__ import annotations
 
 import re
+from functools import cached_property
 from typing import Final, Literal
 
 JsonDialect = Literal["json", "jsonc"]
@@ -29,6 +30,12 @@ class Grammar:
     def __init__(self, blank: bytes) -> None:
         self.blank = re.compile(blank)
         self.head = re.compile(rb"(%b)%b:%b" % (STRING, blank, blank))
+        self._dialects_blank = blank
+
+    @cached_property
+    def runs(self) -> dict[bytes, re.Pattern[bytes]]:
+        """Compiled when a value is walked: most files are leapt over by the standard decoder."""
+        blank = self._dialects_blank
         item = rb"(?:%b|\{%b\}|\[%b\])%b,%b" % (SCALAR, blank, blank, blank, blank)
         member = rb"%b%b:%b%b" % (STRING, blank, blank, item)
-        self.runs = {b"]": re.compile(rb"(?:%b)*+" % item), b"}": re.compile(rb"(?:%b)*+" % member)}
+        return {b"]": re.compile(rb"(?:%b)*+" % item), b"}": re.compile(rb"(?:%b)*+" % member)}

@@ -73,7 +73,7 @@ def check_name(name: str, client: Client) -> None:
         raise HomeportError(
             "bad_name",
             f"'{name}' cannot be a server's name in {client.LABEL}: {problem}",
-            "letters, digits, hyphens and underscores are safe (hyphens rather than underscores); choose with --name",
+            "letters, digits and hyphens are safe in every client; choose another with --name",
             {"name": name},
         )
 
@@ -183,7 +183,7 @@ def _decide(
     if request.config is None:
         row, removed = layers.settle(bench, registration, request.level, request.keep_shadows, place, row)
         changes += removed
-    if row.outcome == "unchanged" and (row.removed or bench.view.steps()):
+    if row.outcome == "unchanged" and any(step.path == place.file for step in bench.view.steps()):
         row = row._replace(outcome="updated")
     return row, changes
 
