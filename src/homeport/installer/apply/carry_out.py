@@ -104,13 +104,13 @@ def _one_client(transaction: Transaction, client: str, plan_one: PlanOne, manner
         plan = plan_again()
         if plan.refused or not plan.changes_something:
             return plan, False
-        refusal = None if manner.force else _running(client)
-        if refusal is not None:
-            return _refused(plan, refusal), False
+        running = _running(client)
+        if running is not None and not manner.force:
+            return _refused(plan, running), False
         if manner.via_cli and any(row.place and row.place.owner for row in plan.rows):
             return _by_program(transaction, client, plan), True
         applied = transaction.apply(_first(plan, plan_again))
-        return applied, not applied.refused
+        return _warned(applied, running), not applied.refused
     except HomeportError as error:
         if error.exit_code == 2:
             raise
@@ -126,6 +126,15 @@ def _first(plan: ClientPlan, plan_again: Callable[[], ClientPlan]) -> Callable[[
 def _running(client: str) -> HomeportError | None:
     names = CLIENTS[client].PROCESS_NAMES
     return client_running(CLIENTS[client].LABEL, names) if names else None
+
+
+def _warned(plan: ClientPlan, running: HomeportError | None) -> ClientPlan:
+    """A person who insisted is told all the same what may undo it: the client saves its own copy when it quits."""
+    if running is None:
+        return plan
+    note = f"{running.message}; quit it fully, and see with `homeport status` whether the entry is still there"
+    rows = (row._replace(notes=(*row.notes, note)) if _changes(row) else row for row in plan.rows)
+    return plan._replace(rows=tuple(rows))
 
 
 def _refused(plan: ClientPlan, error: HomeportError) -> ClientPlan:
