@@ -8,7 +8,7 @@ STAMP  := $(VENV)/.installed
 CLIENTS := .real-clients
 PEERS  := $(CLIENTS)/peers
 
-.PHONY: run test lint golden bench clients clean help
+.PHONY: run test lint golden coverage bench clients clean help
 
 run: $(STAMP) ## Print the registration for every client found here. Writes nothing.
 	@$(BIN)/homeport install --client all
@@ -25,6 +25,10 @@ lint: $(STAMP) ## The first three alone.
 
 golden: $(STAMP) ## Render the golden files again; look at `git diff golden/` afterwards.
 	$(BIN)/pytest -n 2 -q --update-golden
+
+coverage: $(STAMP) ## Say which lines no test in this process reaches.
+	$(BIN)/coverage run -m pytest -q
+	$(BIN)/coverage report
 
 bench: $(STAMP) $(PEERS)/.installed ## Measure beside other tools; figures for docs/performance.md.
 	$(BIN)/python -m tests.bench --peers $(PEERS)
