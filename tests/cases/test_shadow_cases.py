@@ -68,7 +68,7 @@ def test_s01_the_local_entry_goes_another_projects_stays_and_both_are_told(tmp_p
 
 
 def test_s01_another_server_is_ours_where_it_runs_the_same(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     same = {"command": COMMAND, "args": ["serve"], "env": {"ZONE": "b"}}
     claude(home, here={"mcpServers": {"ledger": same}}, other={"mcpServers": {"ledger": same}})
     home.install("claude-code")
@@ -78,7 +78,7 @@ def test_s01_another_server_is_ours_where_it_runs_the_same(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("more", [[], ["--keep-shadows"], ["--replace"]], ids=["plain", "keep", "replace"])
 def test_s01_a_foreign_local_entry_is_told_with_what_it_runs_and_stays(tmp_path: Path, more: list[str]) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     claude(home, here={"mcpServers": {"homeport": FOREIGN}})
     row = home.install("claude-code", *OURS, *more, "--json").envelope["result"]["clients"][0]
     assert (row["outcome"], row["removed"]) == ("created", [])
@@ -89,7 +89,7 @@ def test_s01_a_foreign_local_entry_is_told_with_what_it_runs_and_stays(tmp_path:
 
 
 def test_s01_a_shadow_is_kept_when_that_is_asked(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     claude(home, here={"mcpServers": {"homeport": OLD}})
     row = home.install("claude-code", *OURS, "--keep-shadows", "--json").envelope["result"]["clients"][0]
     assert ([shadow["ours"] for shadow in row["shadowed_by"]], row["removed"]) == ([True], [])
@@ -98,7 +98,7 @@ def test_s01_a_shadow_is_kept_when_that_is_asked(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("client", ["claude-code", "cursor", "opencode", "codex"])
 def test_s01_s04_a_projects_entry_of_ours_goes_with_a_user_level_write(tmp_path: Path, client: str) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.install(client, *OURS, level="project")
     kept = home.run("install", "--client", client, "--keep-shadows", "--json").envelope["result"]["clients"][0]
     assert [shadow["ours"] for shadow in kept["shadowed_by"]] == [True]
@@ -135,7 +135,7 @@ def test_s03_a_foreign_entry_of_the_name_is_refused_and_shown(
 
 
 def test_s03_in_toml_too(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(CODEX, '[mcp_servers.ledger]\ncommand = "/home/nora/own.sh" # mine\nstartup_timeout_sec = 9\n')
     refused(home, home.install("codex"), "ledger", "/home/nora/own.sh", "line 1")
 
@@ -154,7 +154,7 @@ def test_s03_what_is_not_surely_ours_is_foreign(tmp_path: Path, entry: object, w
 
 
 def test_s03_a_credential_of_the_foreign_entry_is_not_shown(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     entry = {**FOREIGN, "args": ["--token", "zq-test-0000-not-real"], "env": {"API_KEY": "zq-test-0000-not-real"}}
     home.file(CURSOR, as_text({"mcpServers": {"ledger": entry}}))
     for more in ([], ["--json"], ["--diff"]):
@@ -164,7 +164,7 @@ def test_s03_a_credential_of_the_foreign_entry_is_not_shown(tmp_path: Path) -> N
 
 
 def test_s03_what_a_person_added_to_our_entry_stays(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.install("cursor")
     source = home.read(CURSOR).replace(b'"command":', b'"disabled": true,\n      "command":')
     home.file(CURSOR, source)
@@ -186,7 +186,7 @@ def test_s03_what_a_person_added_to_our_entry_stays(tmp_path: Path) -> None:
 def test_s04_one_server_at_two_levels_is_a_problem_that_status_tells(
     tmp_path: Path, client: str, user: str, project: str
 ) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.install(client)
     home.install(client, level="project")
     home.file(project, home.read(project))
@@ -197,7 +197,7 @@ def test_s04_one_server_at_two_levels_is_a_problem_that_status_tells(
 
 
 def test_s04_one_server_under_two_names_is_there_twice(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     for name in ("ledger", "ledger-two"):
         home.install("cursor", "--name", name, "--", COMMAND, "serve")
     done = home.run("status", "--client", "cursor")
@@ -232,7 +232,7 @@ def test_s05_a_disabled_list_is_told_and_left_alone(tmp_path: Path) -> None:
 def test_s05_being_switched_off_is_a_persons_choice(
     tmp_path: Path, client: str, level: str, file: str, content: dict[str, Any], told: str
 ) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(file, as_text(content))
     home.install(client, *OURS, level=level)
     done = home.run("status", "--client", client)
@@ -270,7 +270,7 @@ def test_s06_twin_records_of_one_folder_both_give_their_entry_up(keys: list[str]
 
 
 def test_s06_elsewhere_folders_that_differ_by_case_are_two(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     twin = str(home.project).replace("depot", "Depot")
     entries = {"mcpServers": {"homeport": OLD}}
     home.file(CLAUDE, as_text({"mcpServers": {}, "projects": {str(home.project): entries, twin: entries}}))
@@ -290,7 +290,7 @@ def test_s06_elsewhere_folders_that_differ_by_case_are_two(tmp_path: Path) -> No
 def test_s07_an_entry_of_ours_under_a_container_that_is_not_read_goes(
     tmp_path: Path, client: str, name: str, stale: str, container: str, old: dict[str, Any]
 ) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     if name == CODEX:
         entry = 'command = "/old/python"\nargs = ["-m", "homeport", "serve"]\n'
         home.file(name, f'[{stale}.homeport]\n{entry}\n[{stale}.rota]\ncommand = "/opt/rota/rota"\n')
@@ -304,7 +304,7 @@ def test_s07_an_entry_of_ours_under_a_container_that_is_not_read_goes(
 
 
 def test_s07_a_foreign_one_stays_there_and_is_told(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(CURSOR, as_text({"servers": {"ledger": FOREIGN}}))
     row = home.install("cursor", "--json", *LEDGER).envelope["result"]["clients"][0]
     assert [(shadow["ours"], shadow["runs"]) for shadow in row["shadowed_by"]] == [(False, "/home/nora/own.sh --mine")]
@@ -326,7 +326,7 @@ def test_s08_an_emptied_record_does_not_hide_the_users_entry(tmp_path: Path, the
 
 
 def test_s08_a_container_that_we_made_goes_and_one_that_was_there_stays(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     for source in ('{\n  "a": 1,\n  "mcpServers": {}\n}\n', '{\n  "a": 1\n}\n'):
         home.file(CURSOR, source)
         home.install("cursor")
@@ -349,7 +349,7 @@ def test_s09_a_parents_entry_is_told_and_left_alone(tmp_path: Path, above: str) 
 
 
 def test_s09_between_root_and_working_folder_it_is_the_projects_own(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     inner = home.project / "deep"
     inner.mkdir()
     home.file(f"{PROJECT}/deep/.mcp.json", as_text({"mcpServers": {"homeport": OLD}}))
@@ -358,7 +358,7 @@ def test_s09_between_root_and_working_folder_it_is_the_projects_own(tmp_path: Pa
 
 
 def test_a_losing_file_of_the_same_folder_gives_its_entry_up(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(OPENCODE, as_text({"mcp": {"homeport": OLD_OPENCODE}}))
     home.file(".config/opencode/opencode.jsonc", "{\n  // mine\n}\n")
     home.install("opencode", *OURS)
@@ -367,6 +367,6 @@ def test_a_losing_file_of_the_same_folder_gives_its_entry_up(tmp_path: Path) -> 
 
 
 def test_levels_that_would_make_an_entry_codex_dies_of_are_refused(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(f"{PROJECT}/.codex/config.toml", '[mcp_servers.ledger]\nurl = "http://127.0.0.1:1/mcp"\n')
     refused(home, home.install("codex"), "command", "url", f"{PROJECT}/.codex/config.toml")

@@ -122,7 +122,7 @@ def test_t01_t11_t13_t15_other_tables_stay_as_spelled(tmp_path: Path, source: st
     ids=["bare", "quoted-parent", "quoted-child", "spaces", "escaped"],
 )  # fmt: skip
 def test_t02_a_key_is_the_same_however_it_is_spelled(tmp_path: Path, header: str) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     child = header[:-1] + ".env]"
     source = f'model = "house-1"\n\n{header}\n{OLD}\n{child}\nZONE = "b"\n\n["mcp_servers"."rota"]\ncommand = "/r"\n'
     home.file(CODEX, source)
@@ -180,7 +180,7 @@ NEW_URL = ("--name", "ledger", "--header", "X-Zone: c", "http://127.0.0.1:4411/m
     ids=["sub-table", "dotted", "inline"],
 )
 def test_t03_a_value_that_became_a_sub_table_is_set_there(tmp_path: Path, source: str) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(CODEX, source)
 
     def run() -> Completed:
@@ -216,7 +216,7 @@ def test_t03_codex_moved_our_own_headers_and_the_next_run_still_knows_them(tmp_p
     ids=["t04", "empty", "dense", "inline-children", "dotted"],
 )
 def test_t04_an_inline_parent_takes_the_entry(tmp_path: Path, source: str, survives: list[str]) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(CODEX, source)
     once = written(home, CODEX, lambda: home.install("codex"), home.install("codex")).decode()
     before = tomllib.loads(source)
@@ -239,7 +239,7 @@ def test_t04_an_inline_parent_takes_the_entry(tmp_path: Path, source: str, survi
     ids=["t06", "key", "header", "comment", "crlf", "array"],
 )
 def test_t06_a_table_is_not_glued_to_the_last_line(tmp_path: Path, source: str) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(CODEX, source)
     written(home, CODEX, lambda: home.install("codex"), home.install("codex"))
     assert home.value(CODEX) == {**tomllib.loads(source), "mcp_servers": {"ledger": ENTRY}}
@@ -257,7 +257,7 @@ def test_t06_a_table_is_not_glued_to_the_last_line(tmp_path: Path, source: str) 
     ids=["t07", "quotes", "control"],
 )
 def test_t07_what_toml_would_take_for_an_escape_arrives(tmp_path: Path, command: str, args: list[str]) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(CODEX, 'model = "house-1"\n')
     assert home.install("codex", "--name", "ledger", "--", command, *args).exit == 0
     assert home.value(CODEX, "mcp_servers", "ledger") == {"command": command, "args": args}
@@ -346,7 +346,7 @@ def test_t14_variables_stand_where_codex_reads_them_and_as_text(tmp_path: Path, 
 
 
 def test_t14_a_pasted_number_becomes_the_text_that_codex_asks_for(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(
         "pasted.json",
         '{"mcpServers": {"ledger": {"command": "/x", "args": [8080, true], "env": {"N": 3, "B": false}}}}',
@@ -360,7 +360,7 @@ def test_t14_a_pasted_number_becomes_the_text_that_codex_asks_for(tmp_path: Path
 
 
 def test_t15_a_crlf_block_of_ours_is_known_again_and_changed_in_kind(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(CODEX, b"[notice]\r\nseen = true\r\n")
     home.install("codex")
     home.install("codex", "--name", "ledger", "--env", "A=1", "--", COMMAND, "serve", "--more")
@@ -372,7 +372,7 @@ def test_t15_a_crlf_block_of_ours_is_known_again_and_changed_in_kind(tmp_path: P
 
 
 def test_t15_a_projects_file_with_a_mark_and_mixed_ends_keeps_both(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     name = f"{PROJECT}/.codex/config.toml"
     source = b"\xef\xbb\xbf[notice]\r\nseen = true\n"
     home.file(name, source)
