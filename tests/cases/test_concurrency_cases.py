@@ -82,6 +82,26 @@ def test_c01_a_counter_beside_us_loses_nothing_and_no_reader_sees_a_torn_file(tm
     assert done.exit == 0 or "kept changing" in said(done)
 
 
+@pytest.mark.parametrize("there", [True, False], ids=["existing", "new"])
+def test_c01_every_command_that_writes_holds_the_clients_own_lock(tmp_path: Path, there: bool) -> None:
+    """Seen by a lock of a program that died, which who locks takes over."""
+    home = Home(tmp_path, quick=True)
+    if there:
+        home.file(CLAUDE, STATE)
+    lock = home.path / f"{CLAUDE}.lock"
+    commands: list[Callable[[], Completed]] = [
+        lambda: home.install("claude-code"),
+        lambda: home.uninstall("claude-code"),
+        lambda: home.run("undo", "--write"),
+        lambda: home.run("undo", "--write"),
+    ]
+    for command in commands:
+        lock.mkdir()
+        os.utime(lock, (1, 1))
+        assert (command().exit, lock.exists()) == (0, False)
+    assert home.unchanged()
+
+
 def at_once(*runs: Callable[[], Completed]) -> list[int]:
     """The exit code of each, all started together."""
     codes = [-1] * len(runs)

@@ -163,7 +163,8 @@ def put_in_place(step: WriteFile, record: FileRecord) -> None:
     """One file from `before` to `after`. Raises files.FileChanged with nothing done, or a HomeportError."""
     target, temporary = _real(step), Path(record.temporary)
     if step.after is None:
-        _take_away(target, temporary, step.before)
+        with _client_locked(record):
+            _take_away(target, temporary, step.before)
         return
     files.write_temporary(temporary, target, step.after, new_mode=step.new_mode)
     try:

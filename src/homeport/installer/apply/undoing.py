@@ -73,6 +73,7 @@ def _known(client: ClientRecord) -> list[FileUndo]:
             file.file_before,
             file.mode,
             file.exact,
+            None if file.client_lock is None else Path(file.client_lock),
         )
         for file in client.files
     ]

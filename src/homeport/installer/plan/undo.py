@@ -45,6 +45,7 @@ class FileUndo:
     file_before: bytes | None
     mode: int
     exact: bool
+    client_lock: PurePath | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ def _undo_file(
     if file.exact and digest(present) == file.digest_after:
         before = file.file_before if file.blank else taken_back(present or b"", file.edits)
         if digest(before) == file.digest_before:
-            view.put(file.path, before, file.mode)
+            view.put(file.path, before, file.mode, file.client_lock)
             return "restored", backwards
     for change in reversed(changes):
         _undo_entry(view, client, file, change)
@@ -108,7 +109,7 @@ def _undo_entry(view: FilesView, client: str, file: FileUndo, change: EntryChang
         after = document.remove(change.path, len(change.made))
     else:
         after = document.set(change.path, change.before)
-    view.put(file.path, after, file.mode)
+    view.put(file.path, after, file.mode, file.client_lock)
 
 
 def _still_as_left(client: str, present: Json, change: EntryChange) -> bool:
