@@ -70,19 +70,22 @@ def _others(bench: Bench, place: Place, name: str) -> list[Place]:
     of its folder, and every stronger place; other projects' records of the same file for the report."""
     order = list(bench.client.layers(bench.environment, bench.reader, bench.view))
     # A place that the client does not read at all, by a variable that is set, is hidden by none.
-    here = next((at for at, one in enumerate(order) if _same(one, place)), len(order))
+    here = next((at for at, one in enumerate(order) if _same(bench, one, place)), len(order))
     found = [place._replace(container=container) for container in place.stale_containers]
     elsewhere = _mentioned_elsewhere(bench, place, name)
     for at, other in enumerate(order):
-        if _same(other, place) or (other.level == "other-project" and not elsewhere):
+        if _same(bench, other, place) or (other.level == "other-project" and not elsewhere):
             continue
         if other.level == "other-project" or at > here or other.file.parent == place.file.parent:
             found.append(other)
     return found
 
 
-def _same(left: Place, right: Place) -> bool:
-    return (left.file, left.container) == (right.file, right.container)
+def _same(bench: Bench, left: Place, right: Place) -> bool:
+    """Two levels' files may be links to one: then the entry of one is the entry of the other, and hides nothing."""
+    return left.container == right.container and (
+        left.file == right.file or bench.reader.real(left.file) == bench.reader.real(right.file)
+    )
 
 
 def _mentioned_elsewhere(bench: Bench, place: Place, name: str) -> bool:
