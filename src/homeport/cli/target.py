@@ -52,8 +52,28 @@ def registrations(
         found = [Registration(_required_name(target), _server(target))]
     made = tuple(one._replace(server=_with_options(one.server, target)) for one in found)
     for registration in made:
+        _refuse_bytes(registration.server)
         refuse_secrets(registration, level, allowed=target.allow_secret)
     return made, notes
+
+
+def _refuse_bytes(server: Server) -> None:
+    """A shell may hand over any bytes, and a client's file holds characters: escaped, the server would get others."""
+    if isinstance(server, Stdio):
+        texts = [server.command, *server.args, *_both(server.env), plain_text(server.cwd or "")]
+    else:
+        texts = [server.url, *_both(server.headers)]
+    for text in texts:
+        try:
+            text.shown().encode()
+        except UnicodeEncodeError:
+            # Not shown: it may be a credential.
+            message = "a word of the server's command, variables or headers is not UTF-8"
+            raise usage_error(message, "a client's file can hold nothing else; say it in UTF-8") from None
+
+
+def _both(pairs: tuple[tuple[str, Text], ...]) -> list[Text]:
+    return [text for name, value in pairs for text in (plain_text(name), value)]
 
 
 def _check_together(target: Target) -> None:
