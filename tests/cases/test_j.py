@@ -306,7 +306,7 @@ def test_j16_a_comma_that_stands_behind_a_comment_is_the_comma(tmp_path: Path) -
 )
 def test_j17_a_setting_changed_in_between_is_all_that_differs(tmp_path: Path, source: str) -> None:
     """The journal's bytes do not fit any more, so the way back is an edit of its own."""
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(OPENCODE, source)
     home.install("opencode")
     home.file(OPENCODE, "// saved by hand\n" + home.read(OPENCODE).decode())

@@ -170,7 +170,7 @@ def test_t10_a_table_twice_in_any_disguise_is_refused(tmp_path: Path, source: st
 
 
 def test_t11_children_of_our_entry_all_over_the_file_go_together(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.install("codex")
     source = f"""[mcp_servers.ledger.tools.sum]
 approval_mode = "approve"
@@ -204,7 +204,7 @@ approval_mode = "prompt"
 
 
 def test_t13_values_of_our_own_entry_keep_their_spelling_where_they_stay(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.install("codex")
     source = f"""when = 07:08:09.500 # local
 later = 2031-05-06 07:08:09Z
@@ -226,7 +226,7 @@ args = [
 
 
 def test_t14_a_value_that_becomes_a_reference_leaves_the_table_of_values(tmp_path: Path) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     home.file(PROJECT_FILE, "")
     home.install("codex", "--name", "ledger", "--env", "ZONE=b", "--", COMMAND, "serve", level="project")
     assert home.value(PROJECT_FILE, "mcp_servers", "ledger") == {**ENTRY, "env": {"ZONE": "b"}}
@@ -237,7 +237,7 @@ def test_t14_a_value_that_becomes_a_reference_leaves_the_table_of_values(tmp_pat
 
 @pytest.mark.parametrize("end", ["\n", ""], ids=["final", "no-final"])
 def test_t15_an_entry_in_the_middle_of_a_crlf_file_is_changed_and_goes(tmp_path: Path, end: str) -> None:
-    home = Home(tmp_path)
+    home = Home(tmp_path, quick=True)
     first = "[notice]\r\nseen = true # a\r\n"
     home.file(CODEX, first)
     home.install("codex")

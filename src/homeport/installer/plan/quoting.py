@@ -57,14 +57,15 @@ def _fish(word: str) -> str:
 def _powershell(word: str) -> str:
     """Single quotes, doubled inside. Windows PowerShell 5.1 hands a double quote to a program unescaped, so it gets
     its backslash here; PowerShell 7.3 and later would keep that backslash, which is why words with a double quote are
-    avoided in what we print (about_Parsing, PSNativeCommandArgumentPassing)."""
+    avoided in what we print (about_Parsing, PSNativeCommandArgumentPassing). A bare -a.b or -a:b is broken in two
+    (PowerShell issues 6291 and 6360), and a typographic single quote ends a string too (about_Quoting_Rules)."""
     if word == "--":
         # A bare -- is taken by PowerShell itself.
         return "'--'"
-    if re.fullmatch(_PLAIN_WINDOWS, word):
+    if re.fullmatch(_PLAIN_WINDOWS, word) and not re.match(r"-.*[.:]", word):
         return word
     escaped = re.sub(r'(\\*)"', lambda match: match[1] * 2 + '\\"', word)
-    return "'" + escaped.replace("'", "''") + "'"
+    return "'" + re.sub(r"(['\u2018-\u201b])", r"\1\1", escaped) + "'"
 
 
 def _cmd(word: str) -> str:
