@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -57,6 +58,16 @@ def registrations(
     return made, notes
 
 
+def _as_utf8(text: str) -> str:
+    """A word of the command line as UTF-8, whatever the locale took its bytes for."""
+    if os.name != "posix":
+        return text
+    try:
+        return os.fsencode(text).decode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:  # no word that a shell can hand over; _refuse_bytes says so
+        return text
+
+
 def _refuse_bytes(server: Server) -> None:
     """A shell may hand over any bytes, and a client's file holds characters: escaped, the server would get others."""
     if isinstance(server, Stdio):
@@ -103,10 +114,12 @@ def _required_name(target: Target) -> str:
 def _server(target: Target) -> Server:
     read = plain_text if target.literal else parse_text
     if target.command is not None:
-        command, *arguments = target.command
+        command, *arguments = map(_as_utf8, target.command)
         return Stdio(read(command), tuple(read(word) for word in arguments))
     assert target.url is not None
-    return Remote(_url(target.url, literal=target.literal), (), "sse" if target.transport == "sse" else "http")
+    return Remote(
+        _url(_as_utf8(target.url), literal=target.literal), (), "sse" if target.transport == "sse" else "http"
+    )
 
 
 def _url(text: str, *, literal: bool) -> Text:
@@ -177,7 +190,7 @@ def _with_options(server: Server, target: Target) -> Server:
 
 
 def _variable(text: str, *, literal: bool) -> tuple[str, Text]:
-    name, given, value = text.partition("=")
+    name, given, value = _as_utf8(text).partition("=")
     if not name or any(letter.isspace() or letter in "\0\"'$%{}" for letter in name):
         raise usage_error(
             f"--env {text.partition('=')[0]!r} is not a variable's name", "write --env NAME or --env NAME=VALUE"
@@ -188,7 +201,7 @@ def _variable(text: str, *, literal: bool) -> tuple[str, Text]:
 
 
 def _header(text: str, *, literal: bool) -> tuple[str, Text]:
-    name, given, value = text.partition(":")
+    name, given, value = _as_utf8(text).partition(":")
     if not given or not name.strip() or any(letter in "\r\n" for letter in text):
         raise usage_error("--header is written 'Name: value'")
     return name.strip(), (plain_text if literal else parse_text)(value.strip())
