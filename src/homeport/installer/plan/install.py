@@ -73,7 +73,7 @@ def check_name(name: str, client: Client) -> None:
         raise HomeportError(
             "bad_name",
             f"'{name}' cannot be a server's name in {client.LABEL}: {problem}",
-            "letters, digits and hyphens are safe in every client; choose another with --name",
+            "letters, digits and hyphens are safe in every client, underscores in most; choose another with --name",
             {"name": name},
         )
 
