@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -41,6 +42,35 @@ def _open_objects(value: Any, path: str = "") -> list[str]:
     return ([path] if is_open else []) + [
         found for key, item in value.items() for found in _open_objects(item, f"{path}{key}/")
     ]
+
+
+@pytest.mark.parametrize("name", [name for name in names() if name != "error-codes"])
+def test_every_field_is_described(name: str) -> None:
+    assert [path for path, field in _fields(schema(name)) if not _is_described(name, field)] == []
+
+
+def _fields(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(value, list):
+        for at, item in enumerate(value):
+            yield from _fields(item, f"{path}{at}/")
+    elif isinstance(value, dict):
+        # A condition of the envelope names fields that are described above it.
+        if value.get("type") == "object":
+            for field, item in value.get("properties", {}).items():
+                yield f"{path}{field}", item
+        for key, item in value.items():
+            yield from _fields(item, f"{path}{key}/")
+
+
+def _is_described(name: str, field: Any) -> bool:
+    """By itself, or by the part that it is or may be."""
+    if "$ref" in field:
+        file, _, pointer = field["$ref"].partition("#/")
+        target = schema(file.removesuffix(".json") or name)
+        for key in pointer.split("/"):
+            target = target[key]
+        return "description" in target
+    return "description" in field or any(_is_described(name, one) for one in field.get("anyOf", []))
 
 
 def test_the_list_of_error_codes_is_the_programs_own(updates_docs: bool) -> None:
