@@ -36,6 +36,8 @@ OLD_OPENCODE = {"type": "local", "command": ["/old/python", "-m", "homeport", "s
 FOREIGN = {"command": "/home/nora/own.sh", "args": ["--mine"]}
 # Our own server is registered. --force: the interpreter of a test may lie anywhere.
 OURS = ("--force",)
+# Another server, whose command is there: one that is gone would be a problem by itself.
+THERE = ("--name", "ledger", "--", "/bin/sh", "-c", "exit")
 
 
 def claude(home: Home, user: dict[str, Any] | None = None, **records: Any) -> None:
@@ -187,21 +189,22 @@ def test_s04_one_server_at_two_levels_is_a_problem_that_status_tells(
     tmp_path: Path, client: str, user: str, project: str
 ) -> None:
     home = Home(tmp_path, quick=True)
-    home.install(client)
-    home.install(client, level="project")
+    for level in ("user", "project"):
+        home.install(client, *THERE, level=level)
     home.file(project, home.read(project))
     done = home.run("status", "--client", client)
-    assert done.exit == 1
+    assert (done.exit, "the same server is there twice" in said(done)) == (1, True)
     assert [text for text in (user, project) if str(home.path / text) not in said(done)] == []
     assert home.unchanged()
 
 
 def test_s04_one_server_under_two_names_is_there_twice(tmp_path: Path) -> None:
     home = Home(tmp_path, quick=True)
-    for name in ("ledger", "ledger-two"):
-        home.install("cursor", "--name", name, "--", COMMAND, "serve")
+    home.install("cursor", *THERE)
+    alone = home.run("status", "--client", "cursor")
+    home.install("cursor", "--name", "ledger-two", *THERE[2:])
     done = home.run("status", "--client", "cursor")
-    assert (done.exit, said(done).count("twice")) == (1, 2)
+    assert (alone.exit, done.exit, said(done).count("twice")) == (0, 1, 2)
 
 
 def test_s05_a_disabled_list_is_told_and_left_alone(tmp_path: Path) -> None:
