@@ -13,10 +13,12 @@ import pytest
 from homeport.errors import CODES
 from tests.cli.running import run, write
 from tests.docs.schemas import misfits
+from tests.made import FOLDER, UNREADABLE, Machine, make_machine
 
 TALLY = '{"mcpServers": {"rota": {"command": "/own.sh", "env": {"API_KEY": "abc"}}}}'
 INSTALLED = (".claude", ".config/Claude", ".cursor", ".codex", ".config/opencode", ".config/muse")
 OTHER = "--name rota -- /opt/rota serve"
+LASTING = "--name rota -- /bin/sh serve"  # there on every machine, so its entry is not stale
 
 
 class Case(NamedTuple):
@@ -33,12 +35,14 @@ class Case(NamedTuple):
 WRITTEN = (f"install --client cursor --write {OTHER}",)
 PASTED = '{"servers": {"rota": {"command": "/own.sh", "env": {"API_KEY": "${API_KEY}"}}}}'
 PROJECT = (f"install --client cursor --level project --write {OTHER}",)
+OFF = '{"mcp": {"homeport": {"type": "local", "command": ["/opt/homeport", "serve"], "enabled": false}}}'
 DOUBLED = '{"mcpServers": {"a": {"command": "/own.sh"}, "b": {"command": "/own.sh"}}}'
 
 # What a person does to Cursor's file between two command lines.
 BY_HAND: Mapping[str, Callable[[str], str]] = {
     "the entry is taken out": lambda text: '{"mcpServers": {}}',
     "another line is added": lambda text: "// mine\n" + text,
+    "the type is taken out": lambda text: text.replace('"type": "stdio",', ""),
 }
 CASES: dict[str, Case] = {
     "install, every client": Case("install --client all"),
@@ -135,6 +139,17 @@ CASES: dict[str, Case] = {
     "status, none": Case("status"),
     "status, a lost one": Case("status", before=(*WRITTEN, "the entry is taken out")),
     "status, a stale one": Case("status --client cursor", before=WRITTEN),
+    "status, hidden by the project": Case(
+        "status", before=(*PROJECT, f"install --client cursor --write --keep-shadows {OTHER}")
+    ),
+    "status, changed by hand": Case(
+        "status", before=(f"install --client cursor --write {LASTING}", "the type is taken out")
+    ),
+    "status, switched off": Case("status", None, {".config/opencode/opencode.json": OFF}),
+    "status, waiting for approval": Case(
+        "status", before=(f"install --client claude-code --level project --write {LASTING}",)
+    ),
+    "status, unreadable": Case("status", None, {".codex/config.toml": "[a]\n[a]\n"}),
     "status, one name": Case("status --name rota --client cursor", before=WRITTEN),
     "undo, nothing": Case("undo", "nothing_to_undo"),
     "undo, printed": Case("undo", before=WRITTEN),
@@ -176,9 +191,60 @@ def test_an_answer_fits_its_schema(name: str, monkeypatch: pytest.MonkeyPatch) -
             assert answer(line, home)[0] == 0
     code, envelope = answer(case.line, home)
     assert misfits(envelope) == []
+    assert name not in STATUSES or STATUSES[name] in statuses(envelope)
     error = envelope["error"]
     assert (error and error["code"]) == case.code
     assert error is None or code == CODES[error["code"]][0]
+
+
+def statuses(envelope: Any) -> set[str]:
+    return {found["status"] for client in envelope["result"]["clients"] for found in client.get("registrations", ())}
+
+
+STATUSES = {
+    "status, hidden by the project": "shadowed",
+    "status, changed by hand": "drifted",
+    "status, a stale one": "stale",
+    "status, switched off": "off",
+    "status, waiting for approval": "waiting",
+}
+HERE = "AppData/Roaming/Claude/claude_desktop_config.json"
+THERE = "AppData/Local/Claude-Data/claude_desktop_config.json"
+
+
+@pytest.mark.parametrize(
+    ("line", "machine", "code"),
+    [
+        pytest.param(
+            "install --client claude-desktop",
+            make_machine("win32", {f"~/{HERE}": b"{}", f"~/{THERE}": b"{}"}),
+            "ambiguous_config",
+            id="two files that could be read",
+        ),
+        pytest.param(
+            "install --client cursor --check",
+            make_machine(things={"~/.cursor/mcp.json": b'{"a": "\xe4"}'}),
+            "unsupported_encoding",
+            id="Latin-1",
+        ),
+        pytest.param(
+            "install --client cursor --diff",
+            make_machine(things={"~/.cursor/mcp.json": UNREADABLE}),
+            "unreadable_file",
+            id="no permission",
+        ),
+        pytest.param(
+            "install --client cursor --check",
+            make_machine(things={"~/.cursor": FOLDER}, python=".cache/uv/archive-v0/x/bin/python"),
+            "interpreter_unstable",
+            id="a tool runner's cache",
+        ),
+    ],
+)
+def test_an_answer_on_a_made_machine_fits_its_schema(line: str, machine: Machine, code: str) -> None:
+    envelope = run(*line.split(), "--json", environment=machine.environment, disk=machine.disk).envelope
+    assert misfits(envelope) == []
+    assert envelope["error"]["code"] == code
 
 
 @pytest.mark.parametrize("place", [(), ("result",), ("result", "clients", 0), ("result", "registrations", 0)], ids=str)
