@@ -7,6 +7,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 CLIENTS := .real-clients
 PEERS  := $(CLIENTS)/peers
+RUNS   ?= 15
 
 .PHONY: run test lint golden coverage bench clients clean help
 
@@ -31,7 +32,7 @@ coverage: $(STAMP) ## Say which lines no test in this process reaches.
 	$(BIN)/coverage report
 
 bench: $(STAMP) $(PEERS)/.installed ## Measure beside other tools; figures for docs/performance.md.
-	$(BIN)/python -m tests.bench --peers $(PEERS)
+	$(BIN)/python -m tests.bench --peers $(PEERS) --runs $(RUNS)
 
 $(PEERS)/.installed:
 	mkdir -p $(PEERS)
