@@ -15,7 +15,7 @@ from homeport.errors import HomeportError
 from homeport.installer.clients import CLIENTS
 from homeport.installer.clients.values import Level, Place, Reference, Remote, Server, Stdio, Text
 from tests.docs.console import Command, commands
-from tests.docs.pages import DOCS, REPAIR, read, short, table
+from tests.docs.pages import DOCS, REPAIR, ROOT, read, short, table
 from tests.made import FOLDER, PLATFORMS, Machine, make_environment, make_machine
 
 CLIENTS_PAGE: Final = DOCS / "clients.md"
@@ -210,3 +210,11 @@ def test_a_page_shows_every_shape_that_an_entry_can_have(name: str) -> None:
 def transport(name: str, entry: dict[str, Any]) -> str:
     server = CLIENTS[name].server(entry)
     return server.transport if isinstance(server, Remote) else "stdio"
+
+
+def test_only_a_client_that_the_test_suite_runs_is_called_measured() -> None:
+    rows = {row[0].split("`")[1]: row for row in table(CLIENTS_PAGE, "The clients")}
+    pins = (ROOT / "tests" / "real_clients" / "versions.txt").read_text(encoding="utf-8").split()
+    measured = {name for name, row in rows.items() if "measured" in row[-2]}
+    assert measured == {name for name, row in rows.items() if "the real client" in row[-1]}
+    assert len(measured) == len(pins)
