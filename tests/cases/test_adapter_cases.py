@@ -361,3 +361,34 @@ def test_a17_a_file_with_both_containers_is_refused_as_the_client_does(tmp_path:
     home = Home(tmp_path)
     home.file(MUSE, as_text({"schema_version": 1, "mcpServers": {}, "mcp_servers": {}}))
     refused(home, home.install("muse-code"), str(home.path / MUSE), "mcpServers", "mcp_servers")
+
+
+@pytest.mark.parametrize(
+    ("client", "name", "source", "named"),
+    [
+        ("opencode", OPENCODE, '{"mcp": {"rota": {"type": "stdio", "command": "/opt/rota"}}}', ["rota", "stdio"]),
+        ("opencode", OPENCODE, '{"mcp": {"rota": {"type": "http", "url": "http://127.0.0.1:1"}}}', ["rota", "http"]),
+        ("codex", CODEX, '[mcp_servers.rota]\ncommand = "/opt/rota"\nurl = "http://127.0.0.1:1"\n', ["rota", "url"]),
+        ("codex", CODEX, '[mcp_servers.rota]\nurl = "http://127.0.0.1:1"\nenv = { A = "1" }\n', ["rota", "env"]),
+    ],
+    ids=["stdio", "http", "both", "env"],
+)
+def test_a17_a_neighbour_for_which_the_client_refuses_the_file_is_named(
+    tmp_path: Path, client: str, name: str, source: str, named: list[str]
+) -> None:
+    home = Home(tmp_path, quick=True)
+    home.file(name, source)
+    refused(home, home.install(client), str(home.path / name), *named)
+    assert home.run("install", "--client", client, *LEDGER).exit == 0
+
+
+def test_a17_what_is_wrong_in_our_own_entry_is_made_right(tmp_path: Path) -> None:
+    home = Home(tmp_path, quick=True)
+    ours = {"type": "local", "command": [COMMAND, "serve"]}
+    for key, value in (("type", "stdio"), ("url", URL)):
+        home.file(OPENCODE, as_text({"mcp": {"ledger": {**ours, key: value}}}))
+        assert home.install("opencode").exit == 0
+        assert home.value(OPENCODE, "mcp", "ledger") == {**ours, "enabled": True}
+    home.file(CODEX, f'[mcp_servers.ledger]\ncommand = "{COMMAND}"\nargs = ["serve"]\nurl = "{URL}"\n')
+    assert home.install("codex").exit == 0
+    assert home.value(CODEX, "mcp_servers", "ledger") == {"command": COMMAND, "args": ["serve"]}

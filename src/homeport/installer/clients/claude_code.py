@@ -160,7 +160,7 @@ def _shared_notes(server: Server, place: Place) -> tuple[str, ...]:
 
 def name_problem(name: str) -> str | None:
     if name in _RESERVED:
-        return f"Claude Code keeps the name '{name}' for itself"
+        return f"Claude Code takes letters, numbers, hyphens and underscores, but keeps the name '{name}' for itself"
     if re.fullmatch(_NAME, name):
         return None
     return "Claude Code takes letters, numbers, hyphens and underscores in a name, and no hyphen at its start"

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Final
 
 from homeport.environment import Environment
+from homeport.errors import HomeportError
 from homeport.installer.clients import shapes
 from homeport.installer.clients.folders import project_root, root_to_cwd
 from homeport.installer.clients.references import no_reference, spell, unsupported
@@ -48,8 +49,6 @@ CONTAINER: Final = ("mcp_servers",)
 # A hyphen at the start is read wrongly by its command line, after `--` too (measured).
 _NAME: Final = r"[A-Za-z0-9_:@/.][A-Za-z0-9_:@/.-]*"
 
-file_problem = shapes.no_file_problem
-
 
 def home(environment: Environment) -> PurePath:
     # A relative value is taken from the working folder, and `~` is not expanded: Rust's plain path.
@@ -84,6 +83,22 @@ def layers(environment: Environment, reader: Reader, look: Look) -> tuple[Place,
         places.insert(0, Place("system", etc / "config.toml", CONTAINER, DIALECT))
         places.append(Place("managed", etc / "managed_config.toml", CONTAINER, DIALECT))
     return tuple(places)
+
+
+def file_problem(place: Place, reader: Reader, look: Look) -> HomeportError | None:
+    """One table with the keys of both transports, and Codex does not start at all (measured)."""
+    for name in look.keys(place.file, DIALECT, CONTAINER):
+        table = look.value(place.file, DIALECT, (*CONTAINER, name))
+        for keys in CLASHING_KEYS:
+            if isinstance(table, dict) and keys <= table.keys():
+                return HomeportError(
+                    "client_cannot_read",
+                    f"{place.file}: [mcp_servers.{name}] has both {' and '.join(sorted(keys))}, and Codex then does "
+                    "not start",
+                    "take one of the two out",
+                    {"file": str(place.file), "name": name},
+                )
+    return None
 
 
 def entry(server: Server, place: Place) -> Entry:

@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Final
 
 from homeport.environment import Environment
+from homeport.errors import HomeportError
 from homeport.installer.clients import shapes
 from homeport.installer.clients.folders import config_home, git_root, project_root, root_to_cwd
 from homeport.installer.clients.references import env_colon, names_in, parse_text, spell
@@ -45,7 +46,6 @@ CONTAINER: Final = ("mcp",)
 BEGINNING: Final = {"$schema": "https://opencode.ai/config.json"}
 
 name_problem = shapes.any_name
-file_problem = shapes.no_file_problem
 apply_command = shapes.no_apply_command  # `opencode mcp add` asks questions and cannot be scripted
 remove_command = shapes.no_remove_command
 
@@ -137,6 +137,20 @@ def _managed_folder(environment: Environment) -> PurePath:
     if environment.platform == "win32":
         return path(environment.variable("ProgramData") or r"C:\ProgramData") / "opencode"
     return path("/etc/opencode")
+
+
+def file_problem(place: Place, reader: Reader, look: Look) -> HomeportError | None:
+    """Another client's word for the type in any entry, and OpenCode refuses the whole file (measured)."""
+    for name in look.keys(place.file, DIALECT, CONTAINER):
+        word = look.value(place.file, DIALECT, (*CONTAINER, name, "type"))
+        if isinstance(word, str) and word not in ("local", "remote"):
+            return HomeportError(
+                "client_cannot_read",
+                f"{place.file}: the entry '{name}' says type \"{word}\", and OpenCode then refuses the whole file",
+                'make it "local", with the command and its arguments in one list, or "remote"; or take it out',
+                {"file": str(place.file), "name": name},
+            )
+    return None
 
 
 def entry(server: Server, place: Place) -> Entry:

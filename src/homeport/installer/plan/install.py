@@ -179,6 +179,10 @@ def _decide(
         return _through_the_client(bench, registration, request, place, row)
     row, document = _readable(bench, place, row)
     row, change = _edit(bench, registration, request, place, entry, row, document)
+    # Of the file as it will be: what was wrong in our own entry is right by then.
+    problem = bench.client.file_problem(place, bench.reader, bench.view)
+    if problem is not None:
+        raise problem
     changes = [] if change is None else [change]
     if request.config is None:
         row, removed = layers.settle(bench, registration, request.level, request.keep_shadows, place, row)
@@ -229,10 +233,7 @@ def _unordered(server: Server | None) -> Server | None:
 
 def _readable(bench: Bench, place: Place, row: Row) -> tuple[Row, Document]:
     """The file's document, without a byte order mark that the client itself cannot read."""
-    problem = bench.client.file_problem(place, bench.reader, bench.view)
     document = bench.view.document(place.file, place.dialect)
-    if problem is not None:
-        raise problem
     if document.source.startswith(b"\xef\xbb\xbf") and not bench.client.READS_BOM:
         put(bench.view, place, document.source[3:])
         note = f"the byte order mark of {place.file} goes: {bench.client.LABEL} cannot read a file that has one"
