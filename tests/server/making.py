@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from homeport.server.state.documents import Caller, Change, Documents
+from homeport.server.state.documents.store import Caller, Change, Documents
 from homeport.server.state.home import open_home
 from homeport.server.state.mounts import Mount
 from homeport.server.state.paths import parse_address

@@ -14,7 +14,7 @@ from pathlib import Path
 import filelock
 import pytest
 
-from homeport.server.state.locks import STRIPES
+from homeport.server.state.documents.locks import STRIPES
 from tests.server.serving import INITIALIZE, Serving, call
 
 PING = {"jsonrpc": "2.0", "id": 0, "method": "ping"}

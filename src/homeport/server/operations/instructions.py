@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from homeport.server.state.index import MountIndex, render_index
+from homeport.server.state.documents.index import MountIndex, render_index
 
 LONGEST_CHARS: Final = 2_000
 """Claude Code cuts instructions at 2,048 characters."""

@@ -9,9 +9,9 @@ from homeport.errors import HomeportError
 from homeport.server.operations import memory_text
 from homeport.server.operations.arguments import bad_argument
 from homeport.server.operations.operation import Call, Hints, Operation, Outcome, failure
-from homeport.server.state import edits
-from homeport.server.state.disk import LARGEST_BYTES
-from homeport.server.state.documents import Caller, Change, Document, Documents
+from homeport.server.state.documents import edits
+from homeport.server.state.documents.disk import LARGEST_BYTES
+from homeport.server.state.documents.store import Caller, Change, Document, Documents
 from homeport.server.state.paths import LONGEST_CHARS, ROOT, Address, parse_address
 
 DESCRIPTION: Final = """\

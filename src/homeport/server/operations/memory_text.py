@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from homeport.server.operations.operation import Outcome
-from homeport.server.state.documents import Change, Document
-from homeport.server.state.edits import Page, lines_of
-from homeport.server.state.index import MountIndex, render_index
+from homeport.server.state.documents.edits import Page, lines_of
+from homeport.server.state.documents.index import MountIndex, render_index
+from homeport.server.state.documents.places import Listed
+from homeport.server.state.documents.store import Change, Document
+from homeport.server.state.documents.versions import Version
 from homeport.server.state.paths import Address, shown
-from homeport.server.state.places import Listed
-from homeport.server.state.versions import Version
 
 INDEX_CHARS: Final = 8_000
 # A reply holds every name twice; with the frame around them it stays under 100,000 bytes.

@@ -13,7 +13,7 @@ from homeport.errors import HomeportError
 from homeport.server.operations.instructions import instructions
 from homeport.server.operations.memory import memory_operation
 from homeport.server.start import Start
-from homeport.server.state.documents import Documents
+from homeport.server.state.documents.store import Documents
 from homeport.server.state.home import Home, open_home
 from homeport.server.state.mounts import Mount
 from homeport.server.state.projects import claimed_layout, user_scope

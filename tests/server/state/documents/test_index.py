@@ -4,7 +4,7 @@ import os
 from contextlib import closing
 from pathlib import Path
 
-from homeport.server.state.index import index_of, render_index
+from homeport.server.state.documents.index import index_of, render_index
 from homeport.server.state.mounts import Mount
 from tests.server.making import RW, make_documents, put
 

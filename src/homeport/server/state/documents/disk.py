@@ -11,8 +11,8 @@ from typing import Final
 
 from homeport import files
 from homeport.errors import CODES, HomeportError
+from homeport.server.state.documents.places import Place
 from homeport.server.state.paths import Address
-from homeport.server.state.places import Place
 
 LARGEST_BYTES: Final = 1024 * 1024
 _log = logging.getLogger(__name__)

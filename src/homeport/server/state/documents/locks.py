@@ -12,8 +12,9 @@ from typing import Final
 import filelock
 
 from homeport.errors import HomeportError
+from homeport.server.state.database import busy
+from homeport.server.state.documents.places import Key
 from homeport.server.state.paths import folded
-from homeport.server.state.places import Key
 
 STRIPES: Final = 16
 
@@ -56,10 +57,6 @@ class Locks:
                     ) from error
                 held.callback(lock.release)
             yield
-
-
-def busy(why: str) -> HomeportError:
-    return HomeportError("home_busy", f"nothing was done: {why}", "call it again in a moment")
 
 
 def _stripe(key: Key) -> int:

@@ -11,15 +11,15 @@ from typing import Final, NamedTuple
 
 from homeport import files
 from homeport.errors import CODES, HomeportError
-from homeport.server.state import disk
+from homeport.server.state.documents import disk
+from homeport.server.state.documents.index import MountIndex, index_of
+from homeport.server.state.documents.locks import Locks
+from homeport.server.state.documents.places import Listed, MountFolder, Place
+from homeport.server.state.documents.recovery import Recovery
+from homeport.server.state.documents.versions import Action, Intent, Version, Versions, digest
 from homeport.server.state.home import Home
-from homeport.server.state.index import MountIndex, index_of
-from homeport.server.state.locks import Locks
 from homeport.server.state.mounts import Mount
 from homeport.server.state.paths import Address, shown
-from homeport.server.state.places import Listed, MountFolder, Place
-from homeport.server.state.recovery import Recovery
-from homeport.server.state.versions import Action, Intent, Version, Versions, digest
 
 # Once the file is changed its version is worth waiting for, whatever the caller's patience was.
 _LANDING_S: Final = 5.0

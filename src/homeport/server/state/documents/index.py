@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from homeport.server.state.documents.places import MountFolder
 from homeport.server.state.mounts import Mount
 from homeport.server.state.paths import Address, segment_trouble
-from homeport.server.state.places import MountFolder
 
 _MOST_NAMES: Final = 200
 

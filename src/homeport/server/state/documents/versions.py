@@ -6,27 +6,22 @@ with the hash the file is to have, then made, then landed: the intent goes and t
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import sqlite3
-import time
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
 
-from homeport.errors import HomeportError
-from homeport.server.state.locks import busy
-from homeport.server.state.places import Key
+from homeport.server.state.database import Database, Schema, transaction
+from homeport.server.state.documents.places import Key
 
 Action = Literal["created", "changed", "deleted", "renamed"]
 FILE_ACTOR: Final = "file"
 """Who wrote what nobody told us of: a hand edit."""
 
-SCHEMA_VERSION: Final = 1
 # live: the document that has its address, or had it last. Where a rename brings another document to an address,
 # the one whose address it was stays in the table, with its versions, and is no longer live.
-_SCHEMA: Final = """
+_TABLES: Final = """
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, scope TEXT NOT NULL, path TEXT NOT NULL, live INTEGER NOT NULL DEFAULT 1);
 CREATE UNIQUE INDEX live_documents ON documents (scope, path) WHERE live;
@@ -38,7 +33,15 @@ CREATE TABLE intents (
     id INTEGER PRIMARY KEY, action TEXT NOT NULL, actor TEXT NOT NULL, scope TEXT NOT NULL, path TEXT NOT NULL,
     to_scope TEXT, to_path TEXT, sha256 TEXT, size_bytes INTEGER);
 """
-_CHECKED_BYTES: Final = 16 * 1024 * 1024
+_SCHEMA: Final = Schema(
+    version=1,
+    statements=_TABLES,
+    damaged=(
+        "documents can be viewed and not changed",
+        "the documents are whole: tell the person to move versions.db aside (a new one starts at version 1) "
+        "or to put a copy back",
+    ),
+)
 
 
 class Version(NamedTuple):
@@ -69,20 +72,17 @@ def digest(data: bytes) -> str:
 
 
 class Versions:
-    """The database. One call at a time, from any thread; every method may raise the errors of `_guarded`."""
+    """The database. One call at a time, from any thread; every method may raise the errors of Database.open."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        self._connection: sqlite3.Connection | None = None
+        self._database = Database(path, _SCHEMA)
 
     def close(self) -> None:
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+        self._database.close()
 
     def latest(self, key: Key, deadline_s: float) -> Version | None:
         """The version that `key` is at, a deletion included; None where nothing was ever known there."""
-        with self._guarded(deadline_s) as database:
+        with self._database.open(deadline_s) as database:
             return _latest(database, key)
 
     def note(self, key: Key, data: bytes | None, deadline_s: float) -> Version | None:
@@ -90,13 +90,13 @@ class Versions:
 
         data: the document's bytes, None where there is none. The document's lock is held by the caller.
         """
-        with self._guarded(deadline_s) as database:
+        with self._database.open(deadline_s) as database:
             last = _latest(database, key)
             sha256 = None if data is None else digest(data)
             if sha256 == (last.sha256 if last else None):
                 return last
             action: Action = "deleted" if data is None else "changed" if last and last.sha256 else "created"
-            with _transaction(database):
+            with transaction(database):
                 size_bytes = None if data is None else len(data)
                 return _append(database, key, action, FILE_ACTOR, sha256, size_bytes)
 
@@ -106,7 +106,7 @@ class Versions:
         """Write down what is about to be done, on the disk before this returns."""
         sha256, size_bytes = (None, None) if data is None else (digest(data), len(data))
         to_scope, to_path = to or (None, None)
-        with self._guarded(deadline_s) as database:
+        with self._database.open(deadline_s) as database:
             row = database.execute(
                 "INSERT INTO intents (action, actor, scope, path, to_scope, to_path, sha256, size_bytes) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -116,7 +116,7 @@ class Versions:
 
     def intents(self, deadline_s: float) -> list[Intent]:
         """What is being done now, and what a process that died left."""
-        with self._guarded(deadline_s) as database:
+        with self._database.open(deadline_s) as database:
             rows = database.execute(
                 "SELECT id, action, actor, scope, path, to_scope, to_path, sha256, size_bytes FROM intents ORDER BY id"
             )
@@ -127,7 +127,7 @@ class Versions:
 
     def land(self, intent: Intent, deadline_s: float) -> Version | None:
         """The change was made: the intent becomes a version. None where another process landed it first."""
-        with self._guarded(deadline_s) as database, _transaction(database):
+        with self._database.open(deadline_s) as database, transaction(database):
             if not database.execute("DELETE FROM intents WHERE id = ?", (intent.id,)).rowcount:
                 return None
             if intent.to is not None:
@@ -136,128 +136,8 @@ class Versions:
 
     def drop(self, intent: Intent, deadline_s: float) -> None:
         """The change was not made: the intent goes."""
-        with self._guarded(deadline_s) as database:
+        with self._database.open(deadline_s) as database:
             database.execute("DELETE FROM intents WHERE id = ?", (intent.id,))
-
-    @contextlib.contextmanager
-    def _guarded(self, deadline_s: float) -> Iterator[sqlite3.Connection]:
-        """Give the open database, and say SQLite's errors as ours.
-
-        Raises HomeportError: home_busy (locked by another process until the deadline), store_damaged, store_failed.
-        """
-        try:
-            if self._connection is None:
-                self._connection = _open_patiently(self._path, deadline_s)
-            self._connection.execute(f"PRAGMA busy_timeout = {_wait_ms(deadline_s)}")
-            yield self._connection
-        except (sqlite3.Error, OSError) as error:
-            said = _said(error)
-            if said.code == "store_damaged":
-                # Opened anew by the next call, which sees what a person put in its place.
-                self.close()
-            raise said from error
-
-
-def _open_patiently(path: Path, deadline_s: float) -> sqlite3.Connection:
-    """Two processes that make a new home at once can meet where SQLite does not wait by itself."""
-    while True:
-        try:
-            return _open(path, deadline_s)
-        except sqlite3.OperationalError as error:
-            if not _is_busy(error) or time.monotonic() > deadline_s:
-                raise
-            time.sleep(0.01)
-
-
-def _open(path: Path, deadline_s: float) -> sqlite3.Connection:
-    if not path.exists():
-        # Made here and not by SQLite, which would give it the umask's mode.
-        path.touch(mode=0o600)
-    left = path.with_name(path.name + "-wal")
-    if path.stat().st_size == 0 and left.exists() and left.stat().st_size:
-        # SQLite would delete the log, which holds all that is left, and begin anew.
-        raise sqlite3.DatabaseError("empty, with a log beside it")
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    try:
-        database.execute(f"PRAGMA busy_timeout = {_wait_ms(deadline_s)}")
-        # Where the file system has no shared memory this stays a rollback journal, which is as safe and slower.
-        database.execute("PRAGMA journal_mode = WAL").fetchone()
-        database.execute("PRAGMA synchronous = FULL")
-        if path.stat().st_size <= _CHECKED_BYTES:
-            verdict = database.execute("PRAGMA quick_check(1)").fetchone()[0]
-            if verdict != "ok":
-                raise sqlite3.DatabaseError(verdict)
-        _prepare(database)
-    except BaseException:
-        database.close()
-        raise
-    return database
-
-
-def _prepare(database: sqlite3.Connection) -> None:
-    found = database.execute("PRAGMA user_version").fetchone()[0]
-    if found == 0:
-        with _transaction(database):
-            # Asked again under the lock: two processes may open a new home at once.
-            if database.execute("PRAGMA user_version").fetchone()[0] == 0:
-                for statement in _SCHEMA.split(";"):
-                    database.execute(statement)
-                database.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    elif found > SCHEMA_VERSION:
-        raise sqlite3.NotSupportedError("written by a newer Homeport")
-
-
-def _wait_ms(deadline_s: float) -> int:
-    return max(0, int((deadline_s - time.monotonic()) * 1000))
-
-
-def _primary_code(error: Exception) -> int:
-    """SQLite's code without what an extended one adds; 0 for an error that is not SQLite's own."""
-    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
-
-
-def _is_busy(error: Exception) -> bool:
-    return _primary_code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def _said(error: Exception) -> HomeportError:
-    code = _primary_code(error)
-    if _is_busy(error):
-        return busy("versions.db is locked by another process")
-    if isinstance(error, sqlite3.NotSupportedError):
-        return HomeportError("store_failed", "versions.db was written by a newer Homeport", "update Homeport")
-    if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or (not code and type(error) is sqlite3.DatabaseError):
-        return HomeportError(
-            "store_damaged",
-            "versions.db in the home is damaged, so documents can be viewed and not changed",
-            "the documents are whole: tell the person to move versions.db aside (a new one starts at version 1) "
-            "or to put a copy back",
-            {"store": "versions.db"},
-        )
-    return HomeportError(
-        "store_failed",
-        f"versions.db in the home could not be used ({_name(error)})",
-        "look at the room left on the disk and at the mode of the home",
-        {"store": "versions.db"},
-    )
-
-
-def _name(error: Exception) -> str:
-    """What to call it without a host path, which an OSError's own text holds."""
-    if isinstance(error, OSError):
-        return error.strerror or type(error).__name__
-    return str(getattr(error, "sqlite_errorname", type(error).__name__))
-
-
-@contextlib.contextmanager
-def _transaction(database: sqlite3.Connection) -> Iterator[None]:
-    database.execute("BEGIN IMMEDIATE")
-    try:
-        yield
-    except BaseException:
-        database.execute("ROLLBACK")
-        raise
-    database.execute("COMMIT")
 
 
 def _latest(database: sqlite3.Connection, key: Key) -> Version | None:

@@ -5,7 +5,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
-from homeport.server.state.edits import PAGE_BYTES, insert_after, lines_of, page_of, replace_once
+from homeport.server.state.documents.edits import PAGE_BYTES, insert_after, lines_of, page_of, replace_once
 
 texts = st.text(st.sampled_from("ab\n\r\u2028ž"), max_size=30)
 

@@ -14,7 +14,7 @@ EDITOR = """
 import sys
 from contextlib import closing
 from pathlib import Path
-from homeport.server.state import edits
+from homeport.server.state.documents import edits
 from homeport.server.state.paths import parse_address
 from tests.server.making import caller, make_documents, put
 home, name = Path(sys.argv[1]), sys.argv[2]

@@ -14,9 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from homeport.errors import HomeportError
-from homeport.server.state.disk import LARGEST_BYTES
-from homeport.server.state.documents import Documents
-from homeport.server.state.locks import STRIPES
+from homeport.server.state.documents.disk import LARGEST_BYTES
+from homeport.server.state.documents.locks import STRIPES
+from homeport.server.state.documents.store import Documents
 from homeport.server.state.mounts import Mount
 from homeport.server.state.paths import parse_address
 from tests.server.making import caller, make_documents, names, put, text_of, version_of

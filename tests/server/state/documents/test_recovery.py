@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from homeport.server.state import disk
-from homeport.server.state.documents import Documents
+from homeport.server.state.documents import disk
+from homeport.server.state.documents.store import Documents
 from homeport.server.state.paths import is_temporary, parse_address
 from tests.server.making import caller, make_documents, names, put, text_of, version_of
 
@@ -135,7 +135,7 @@ def _die(documents: Documents, monkeypatch: pytest.MonkeyPatch, change: str, mom
 def test_a_change_that_landed_nowhere_yet_is_acknowledged_and_found_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from homeport.server.state.locks import busy
+    from homeport.server.state.database import busy
 
     def locked(*arguments: object) -> None:
         raise busy("locked")

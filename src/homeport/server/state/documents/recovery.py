@@ -8,11 +8,11 @@ from pathlib import Path
 
 from homeport import files
 from homeport.errors import HomeportError
-from homeport.server.state.locks import Locks
+from homeport.server.state.documents.locks import Locks
+from homeport.server.state.documents.places import Key, MountFolder, Place
+from homeport.server.state.documents.versions import Intent, Versions, digest
 from homeport.server.state.mounts import Mount
 from homeport.server.state.paths import Address, is_temporary
-from homeport.server.state.places import Key, MountFolder, Place
-from homeport.server.state.versions import Intent, Versions, digest
 
 
 class Recovery:
