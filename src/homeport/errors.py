@@ -54,7 +54,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "file_in_use": (FAILED, "Another program holds the file open and Windows does not let it be replaced."),
     "file_busy": (FAILED, "The file kept changing, or another Homeport kept it locked."),
     "write_failed": (FAILED, "The system refused the write for another reason."),
-    "all_or_nothing": (FAILED, "Nothing was written because not every client could be done."),
+    "all_or_nothing": (FAILED, "Nothing was written, because something else that it goes together with was refused."),
     "journal_damaged": (FAILED, "A journal record cannot be read."),
     "nothing_to_undo": (FAILED, "The journal holds no such operation, or it was undone already."),
     "undo_refused": (FAILED, "What the operation wrote is no longer there as it was."),

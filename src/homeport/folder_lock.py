@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import secrets
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,6 +41,12 @@ def folder_lock(path: Path, *, patience_s: float, stale_s: float, mark_ns: int) 
     finally:
         if held:
             remove_folder_if_empty(path)
+
+
+def new_mark_ns() -> int:
+    """A write time for a lock of ours, now, whose last digits nobody else's has."""
+    now = time.time_ns()
+    return now - now % 1_000_000 + secrets.randbelow(1_000_000)
 
 
 def remove_marked_folder(path: Path, mark_ns: int) -> None:

@@ -163,7 +163,7 @@ def _apply(
 ) -> int:
     from homeport.installer.apply.carry_out import Manner, carry_out
 
-    manner = Manner(asked.via == "cli", asked.force, asked.all_or_nothing)
+    manner = Manner(asked.force, asked.all_or_nothing)
     done = carry_out(
         asked.operation, clients, lambda client, history: plan(client, history, True, asked.via), environment, manner
     )

@@ -12,6 +12,7 @@ from homeport import files
 from homeport.environment import Environment
 from homeport.errors import HomeportError
 from homeport.installer.apply import transaction as transaction_module
+from homeport.installer.apply.in_place import put_in_place
 from homeport.installer.apply.journal import Journal, new_operation
 from homeport.installer.apply.transaction import ATTEMPTS, Transaction
 from homeport.installer.plan.files_view import WriteFile
@@ -66,9 +67,8 @@ def test_a_second_file_that_cannot_be_written_puts_the_first_back(tmp_path: Path
     def fail(target_step: WriteFile, record: object) -> None:
         if target_step.path == two and target_step.after == b"22":
             raise HomeportError("disk_full", "no room")
-        put(target_step, record)  # type: ignore[arg-type]  # the record is handed through
+        put_in_place(target_step, record)  # type: ignore[arg-type]  # the record is handed through
 
-    put = transaction_module.put_in_place
     begun = begin(tmp_path)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(transaction_module, "put_in_place", fail)

@@ -317,7 +317,8 @@ def test_several_servers_are_all_planned_or_none() -> None:
     planned = Planned("cursor").install(ROTA, other)
     assert list(planned.documents[CURSOR]["mcpServers"]) == ["rota", "tally"]
     refused = Planned("cursor", {CURSOR: mcp(tally={"command": "x"})}).install(ROTA, other)
-    assert [row.outcome for row in refused.plan.rows] == ["created", "refused"]
+    assert [row.error.code for row in refused.plan.rows if row.error] == ["all_or_nothing", "foreign_entry"]
+    assert refused.plan.refused is refused.plan.rows[1].error
     assert (refused.files, refused.plan.changes) == ({}, ())
 
 

@@ -5,24 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from homeport.environment import Environment
 from homeport.errors import HomeportError
-from homeport.files import Disk
-from homeport.installer.apply import client_program, recovery
-from homeport.installer.apply.journal import ClientRecord, Journal, new_operation, with_client
+from homeport.installer.apply import by_program, recovery
+from homeport.installer.apply.journal import Journal, new_operation
+from homeport.installer.apply.locks import locked
 from homeport.installer.apply.running import client_running
 from homeport.installer.apply.transaction import Transaction
 from homeport.installer.apply.undoing import undo_clients
 from homeport.installer.clients import CLIENTS
-from homeport.installer.clients.values import Place
-from homeport.installer.plan.files_view import FilesView
-from homeport.installer.plan.ownership import History, identity
-from homeport.installer.plan.rows import CHANGES, ClientPlan, EntryChange, Row
-from homeport.installer.plan.splices import digest
+from homeport.installer.plan.ownership import History
+from homeport.installer.plan.rows import CHANGES, ClientPlan, Row, first_refusal, held_back
 
 PlanOne = Callable[[str, History], ClientPlan]
 """Plans one client afresh, given what the journal says now."""
+
+_ANOTHER: Final = "another client was refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,13 @@ class Done:
     @property
     def error(self) -> HomeportError | None:
         """The first refusal, for the exit code and the envelope."""
-        return next((row.error for row, _ in self.rows if row.outcome == "refused" and row.error), None)
+        return first_refusal(row for row, _ in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class Manner:
-    """How to write. via_cli: by the client's own program where one owns the file. force: though a client runs."""
+    """How to write. force: though a client runs."""
 
-    via_cli: bool = False
     force: bool = False
     all_or_nothing: bool = False
 
@@ -59,7 +58,7 @@ def carry_out(name: str, clients: Sequence[str], plan_one: PlanOne, environment:
     if manner.all_or_nothing:
         plans = [plan_one(client, journal.history()) for client in clients]
         if any(plan.refused for plan in plans):
-            return Done(tuple((_held_back(row), False) for plan in plans for row in plan.rows), None)
+            return Done(tuple((held_back(row, _ANOTHER), False) for plan in plans for row in plan.rows), None)
     transaction = Transaction(environment, journal, new_operation(name))
     rows: list[tuple[Row, bool]] = []
     for client in clients:
@@ -76,15 +75,6 @@ def _changes(row: Row) -> bool:
     return row.outcome in CHANGES or bool(row.removed)
 
 
-def _held_back(row: Row) -> Row:
-    if row.outcome == "refused" or not _changes(row):
-        return row
-    error = HomeportError(
-        "all_or_nothing", f"{row.label}: nothing was written, because another client was refused", "see its reason"
-    )
-    return row._replace(outcome="refused", error=error)
-
-
 def _all_put_back(
     transaction: Transaction, rows: list[tuple[Row, bool]], clients: Sequence[str], plan_one: PlanOne
 ) -> Done:
@@ -93,7 +83,7 @@ def _all_put_back(
     later = [plan_one(client, History()) for client in clients if client not in seen]
     every = [*(row for row, _ in rows), *(row for plan in later for row in plan.rows)]
     # The refusal that caused it comes first, so that it is the one reported.
-    return Done(tuple((_held_back(row), False) for row in every), None)
+    return Done(tuple((held_back(row, _ANOTHER), False) for row in every), None)
 
 
 def _one_client(transaction: Transaction, client: str, plan_one: PlanOne, manner: Manner) -> tuple[ClientPlan, bool]:
@@ -107,8 +97,8 @@ def _one_client(transaction: Transaction, client: str, plan_one: PlanOne, manner
         running = _running(client)
         if running is not None and not manner.force:
             return _refused(plan, running), False
-        if manner.via_cli and any(row.place and row.place.owner for row in plan.rows):
-            return _by_program(transaction, client, plan), True
+        if any(row.commands for row in plan.rows):
+            return _warned(_by_program(transaction, plan, plan_again), running), True
         applied = transaction.apply(_first(plan, plan_again))
         return _warned(applied, running), not applied.refused
     except HomeportError as error:
@@ -144,81 +134,28 @@ def _refused(plan: ClientPlan, error: HomeportError) -> ClientPlan:
     return ClientPlan(plan.client, rows)
 
 
-def _by_program(transaction: Transaction, client: str, plan: ClientPlan) -> ClientPlan:
-    """Run the client's own commands; put the old entry back where one fails or lies.
+def _by_program(transaction: Transaction, plan: ClientPlan, plan_again: Callable[[], ClientPlan]) -> ClientPlan:
+    """Have the client's own program write its entries, then do the rest of the plan; all of it or nothing.
 
-    Raises HomeportError: client_not_on_path, client_command_failed.
+    Raises HomeportError: client_not_on_path, client_command_failed, and those of the transaction.
     """
-    for row in plan.rows:
-        if row.outcome not in CHANGES or row.place is None:
-            continue
-        before = _entry_bytes(row.place, row.name)
-        try:
-            for words in _commands(row):
-                client_program.run(words, transaction.environment)
-            change = _look(row, client, before)
-        except HomeportError:
-            _restore(transaction, client, row, before)
-            raise
-        _remember(transaction, client, row.place, change)
+    asked = [row for row in plan.rows if row.commands]
+    record = by_program.intended(plan.client, asked)
+    transaction.record(record)
+    reals = frozenset(file.real for file in record.files)
+    try:
+        # Held while the program runs, so that another Homeport does not take this for what a dead one left.
+        with locked(transaction.environment, reals):
+            record = by_program.run(record, asked, transaction.environment)
+        rest = transaction.apply(plan_again) if plan.steps else plan
+        if rest.refused:
+            raise rest.refused
+    except BaseException:
+        with locked(transaction.environment, reals):
+            transaction.record(by_program.put_back(record))
+        raise
+    transaction.record(by_program.done(record))
     return plan
-
-
-def _commands(row: Row) -> list[tuple[str, ...]]:
-    """Codex's `add` replaces; Claude Code's refuses a name that exists, so the old one is removed first."""
-    if row.outcome == "updated" and row.update_command and row.client == "claude-code":
-        return list(row.update_command)
-    return [row.apply_command] if row.apply_command else []
-
-
-def _entry_bytes(place: Place, name: str) -> object:
-    return FilesView(Disk()).value(place.file, place.dialect, (*place.container, name))
-
-
-def _look(row: Row, client: str, before: object) -> EntryChange:
-    assert row.place is not None
-    present = _entry_bytes(row.place, row.name)
-    server = CLIENTS[client].server
-    wanted = None if row.outcome == "removed" else identity(server(row.entry))
-    if identity(server(present)) != wanted:
-        raise client_program.did_not_do_it(row.apply_command or ())
-    file = str(Disk().real(row.place.file))
-    path = (*row.place.container, row.name)
-    return EntryChange(file, path, row.place.dialect, before, present, wanted)
-
-
-def _restore(transaction: Transaction, client: str, row: Row, before: object) -> None:
-    """The entry as it was before the command, where the command left something else."""
-    place = row.place
-    assert place is not None
-
-    def plan() -> ClientPlan:
-        view = FilesView(Disk())
-        document = view.document(place.file, place.dialect)
-        path = (*place.container, row.name)
-        view.put(place.file, document.remove(path) if before is None else document.set(path, before), 0o600)
-        return ClientPlan(client, (row._replace(outcome="updated", error=None),), view.steps())
-
-    transaction.apply(plan)
-
-
-def _remember(transaction: Transaction, client: str, place: Place, change: EntryChange) -> None:
-    from homeport.installer.apply.journal import FileRecord
-
-    record = FileRecord(
-        path=str(place.file),
-        real=change.file,
-        temporary="",
-        digest_before="",
-        digest_after=digest(Disk().read(place.file)),
-        edits=(),
-        blank=False,
-        file_before=None,
-        mode=0o600,
-        exact=False,
-    )
-    transaction.operation = with_client(transaction.operation, ClientRecord(client, "done", (record,), (change,)))
-    transaction.journal.write(transaction.operation)
 
 
 def check_home(environment: Environment) -> None:

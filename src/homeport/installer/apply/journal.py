@@ -24,6 +24,8 @@ _BLANK_BYTES: Final = 1024
 # What reading a record raises that is torn, of another version, or no record at all.
 _DAMAGE: Final = (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError)
 
+UNKNOWN: Final = "unknown"
+
 Status = Literal["applying", "done", "reverted"]
 
 
@@ -32,7 +34,8 @@ class FileRecord(NamedTuple):
 
     real: behind every link. temporary: where the new bytes lie until they are put in place. blank, file_before: see
     plan.ownership.Written. client_lock, client_lock_ns: the client's own lock and the write time that marks ours.
-    exact: the edits turn one digest into the other; false where the client's own program wrote the file.
+    exact: the edits turn one digest into the other; false where the client's own program writes the file, whose
+    digest_after is UNKNOWN until it is done.
     """
 
     path: str
@@ -51,10 +54,13 @@ class FileRecord(NamedTuple):
 
 
 class ClientRecord(NamedTuple):
+    """by_program: the client's own program writes these entries, so that only they are known and no bytes."""
+
     client: str
     status: Status
     files: tuple[FileRecord, ...]
     changes: tuple[EntryChange, ...]
+    by_program: bool = False
 
 
 class Operation(NamedTuple):
@@ -193,8 +199,9 @@ def _add(by_file: dict[str, tuple[Written, ...]], file: FileRecord, changes: tup
 
 
 def with_client(operation: Operation, client: ClientRecord) -> Operation:
-    """The operation with this client's record put in or replaced."""
-    others = tuple(record for record in operation.clients if record.client != client.client)
+    """The operation with this client's record put in or replaced; what its own program writes has one to itself."""
+    key = (client.client, client.by_program)
+    others = tuple(record for record in operation.clients if (record.client, record.by_program) != key)
     return operation._replace(clients=(*others, client))
 
 
@@ -264,6 +271,7 @@ def _client(data: dict[str, Any]) -> ClientRecord:
         data["status"],
         tuple(_file(file) for file in data["files"]),
         tuple(_change(change) for change in data["changes"]),
+        data.get("by_program", False),
     )
 
 

@@ -11,6 +11,7 @@ from homeport.environment import Environment
 from homeport.errors import HomeportError
 from homeport.files import RealPath
 from homeport.folder_lock import remove_marked_folder
+from homeport.installer.apply import by_program
 from homeport.installer.apply.journal import ClientRecord, FileRecord, Journal, pending_of, with_client
 from homeport.installer.apply.locks import locked
 from homeport.installer.plan.splices import digest, taken_back
@@ -44,6 +45,8 @@ def finish_or_revert(journal: Journal, reals: frozenset[str]) -> int:
 
 
 def _settled(client: ClientRecord) -> ClientRecord:
+    if client.by_program:
+        return by_program.settled(client)
     for file in client.files:
         _clear_away(file)
     standing = [_standing(file) for file in client.files]

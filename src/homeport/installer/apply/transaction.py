@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import secrets
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
 from homeport import files
 from homeport.environment import Environment
 from homeport.errors import HomeportError
-from homeport.files import RealPath
-from homeport.folder_lock import folder_lock
+from homeport.folder_lock import new_mark_ns
 from homeport.installer.apply import recovery
+from homeport.installer.apply.in_place import put_in_place, real_of
 from homeport.installer.apply.journal import (
     ClientRecord,
     FileRecord,
@@ -91,7 +90,7 @@ class Transaction:
     def _carry_out(self, plan: ClientPlan) -> None:
         """Raises files.FileChanged where a file is no longer what was planned on; nothing of ours is left then."""
         for step in plan.steps:
-            files.check_writable(_real(step))
+            files.check_writable(real_of(step))
         contested = any(_age_s(step) < _CONTESTED_S for step in plan.steps)
         record = self._intend(plan)
         done: list[WriteFile] = []
@@ -106,7 +105,7 @@ class Transaction:
             self._put_back(done, record, made)
             raise
         finished = tuple(file._replace(made_folders=_folders(file, made)) for file in record.files)
-        self._record(record._replace(status="done", files=finished))
+        self.record(record._replace(status="done", files=finished))
         for step in plan.steps:
             if step.after is None:
                 for folder in self.journal.folders_made_for(str(step.real)):
@@ -114,17 +113,16 @@ class Transaction:
 
     def _intend(self, plan: ClientPlan) -> ClientRecord:
         """Journal what is about to happen, before anything of it can be seen."""
-        now = time.time_ns()
         records = tuple(
-            # The last digits of the write time mark the client's lock as ours, for who finds it after a kill.
-            file_record(step, files.temporary_path(_real(step)), now - now % 1_000_000 + secrets.randbelow(1_000_000))
+            # The mark says that the client's lock is ours, to who finds it after a kill.
+            file_record(step, files.temporary_path(real_of(step)), new_mark_ns())
             for step in plan.steps
         )
         record = ClientRecord(plan.client, "applying", records, plan.changes)
-        self._record(record)
+        self.record(record)
         return record
 
-    def _record(self, record: ClientRecord) -> None:
+    def record(self, record: ClientRecord) -> None:
         self.operation = with_client(self.operation, record)
         self.journal.write(self.operation)
 
@@ -148,7 +146,7 @@ class Transaction:
                 put_in_place(_reverse(step), file)
         for folder in reversed(made):
             files.remove_folder_if_empty(folder)
-        self._record(record._replace(status="reverted"))
+        self.record(record._replace(status="reverted"))
 
 
 def _reals(plan: ClientPlan) -> frozenset[str]:
@@ -157,51 +155,6 @@ def _reals(plan: ClientPlan) -> frozenset[str]:
 
 def _still_as_read(step: WriteFile) -> bool:
     return files.read_bytes(Path(step.real)) == step.before
-
-
-def put_in_place(step: WriteFile, record: FileRecord) -> None:
-    """One file from `before` to `after`. Raises files.FileChanged with nothing done, or a HomeportError."""
-    target, temporary = _real(step), Path(record.temporary)
-    if step.after is None:
-        with _client_locked(record):
-            _take_away(target, temporary, step.before)
-        return
-    files.write_temporary(temporary, target, step.after, new_mode=step.new_mode)
-    try:
-        with _client_locked(record):
-            if step.before is None:
-                files.create_exclusively(temporary, target)
-            else:
-                # The comparison comes last, and between it and the exchange nothing is waited for.
-                files.swap_in(temporary, target, _expected(target, step.before))
-    except BaseException:
-        files.remove_quietly(temporary)
-        raise
-    files.sync_folder(target.parent)
-
-
-def _take_away(target: RealPath, temporary: Path, before: bytes | None) -> None:
-    expected = _expected(target, before)
-    files.take_away(target, temporary, expected)
-    files.sync_folder(target.parent)
-
-
-def _expected(target: RealPath, before: bytes | None) -> files.Stamp:
-    """The stamp of the file while it holds just these bytes. Raises files.FileChanged."""
-    stamp = files.stamp(target)
-    if stamp is None or files.read_bytes(target) != before:
-        raise files.FileChanged
-    return stamp
-
-
-@contextlib.contextmanager
-def _client_locked(record: FileRecord) -> Iterator[None]:
-    if record.client_lock is None:
-        yield
-        return
-    # Claude Code itself goes on without the lock when it is held for long, so it is held for moments and never forced.
-    with folder_lock(Path(record.client_lock), patience_s=2.0, stale_s=10.0, mark_ns=record.client_lock_ns):
-        yield
 
 
 def _age_s(step: WriteFile) -> float:
@@ -222,10 +175,6 @@ def _holds_ours(present: bytes | None, plan: ClientPlan, step: WriteFile) -> boo
 
 def _reverse(step: WriteFile) -> WriteFile:
     return step._replace(before=step.after, after=step.before, edits=())
-
-
-def _real(step: WriteFile) -> RealPath:
-    return RealPath(Path(step.real))
 
 
 def _folders(file: FileRecord, made: list[Path]) -> tuple[str, ...]:

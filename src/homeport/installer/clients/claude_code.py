@@ -37,6 +37,7 @@ READS_BOM = True
 MERGES_LEVELS = False
 CLEARS_ENVIRONMENT = False
 HOLDS_REFERENCES = True
+ADD_REPLACES = False
 PROCESS_NAMES: frozenset[str] = frozenset()  # it reads again before it writes, within milliseconds
 # `claude mcp add` puts an empty env; a rewrite of the file keeps everything else.
 REWRITES: frozenset[str] = frozenset({"env"})

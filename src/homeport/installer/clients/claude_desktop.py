@@ -34,6 +34,7 @@ READS_BOM = False  # from an issue: tradesdontlie/tradingview-mcp 406; it then r
 MERGES_LEVELS = False
 CLEARS_ENVIRONMENT = True
 HOLDS_REFERENCES = False
+ADD_REPLACES = False
 # It keeps the file in memory and writes that copy back (anthropics/claude-code 90101, 85005 and others).
 PROCESS_NAMES: frozenset[str] = frozenset({"Claude", "Claude.exe", "claude-desktop"})
 REWRITES: frozenset[str] = frozenset()

@@ -25,10 +25,11 @@ class Client(Protocol):
 
     LABEL: its name for people. DIALECT: of its user file. IS_GUI: started without a shell's PATH. READS_BOM: a byte
     order mark does not make it ignore the file. MERGES_LEVELS: entries of one name are merged key by key, else the
-    nearest is taken whole. CLEARS_ENVIRONMENT: a server gets only what its entry names. HOLDS_REFERENCES: an
-    entry can name a variable without its value. PROCESS_NAMES: programs
-    whose running means that the client may write its copy of the file back. REWRITES: what the client itself drops
-    from or adds to an entry, which is therefore no drift. CLASHING_KEYS: keys that may not stand in one entry.
+    nearest is taken whole. CLEARS_ENVIRONMENT: a server gets only what its entry names. HOLDS_REFERENCES: an entry
+    can name a variable without its value. ADD_REPLACES: its own `add` takes over a name that is there, else the name
+    has to be removed first. PROCESS_NAMES: programs whose running means that the client may write its copy of the
+    file back. REWRITES: what the client itself drops from or adds to an entry, which is therefore no drift.
+    CLASHING_KEYS: keys that may not stand in one entry.
     """
 
     LABEL: str
@@ -38,6 +39,7 @@ class Client(Protocol):
     MERGES_LEVELS: bool
     CLEARS_ENVIRONMENT: bool
     HOLDS_REFERENCES: bool
+    ADD_REPLACES: bool
     PROCESS_NAMES: frozenset[str]
     REWRITES: frozenset[str]
     CLASHING_KEYS: tuple[frozenset[str], ...]

@@ -38,6 +38,7 @@ READS_BOM = True
 MERGES_LEVELS = True
 CLEARS_ENVIRONMENT = True
 HOLDS_REFERENCES = True
+ADD_REPLACES = True
 PROCESS_NAMES: frozenset[str] = frozenset()  # it reads again before it writes
 REWRITES: frozenset[str] = frozenset()
 # Both in one entry, and Codex refuses to start at all (command or env with url measured, the others seen in source).

@@ -31,6 +31,7 @@ READS_BOM = True  # inferred, as the dialect
 MERGES_LEVELS = False
 CLEARS_ENVIRONMENT = False
 HOLDS_REFERENCES = True
+ADD_REPLACES = False
 PROCESS_NAMES: frozenset[str] = frozenset()  # it watches the file and does not write its copy back
 REWRITES: frozenset[str] = frozenset()
 CLASHING_KEYS: tuple[frozenset[str], ...] = ()

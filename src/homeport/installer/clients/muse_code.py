@@ -36,6 +36,7 @@ READS_BOM = True  # inferred
 MERGES_LEVELS = True
 CLEARS_ENVIRONMENT = True
 HOLDS_REFERENCES = True
+ADD_REPLACES = False
 PROCESS_NAMES: frozenset[str] = frozenset()
 # Dropped by Muse when it rewrites settings.json.
 REWRITES: frozenset[str] = frozenset({"type", "cwd", "required", "startup_timeout_sec", "tool_timeout_sec"})

@@ -37,6 +37,7 @@ READS_BOM = True
 MERGES_LEVELS = True
 CLEARS_ENVIRONMENT = False
 HOLDS_REFERENCES = True
+ADD_REPLACES = False
 PROCESS_NAMES: frozenset[str] = frozenset()
 REWRITES: frozenset[str] = frozenset()
 # OpenCode accepts both in one entry (measured), but then it is not the server that was asked for.

@@ -25,7 +25,7 @@ from homeport.installer.plan.files_view import fragment
 from homeport.installer.plan.ownership import History, identity, is_ours
 from homeport.installer.plan.quoting import command_line, shell_named
 from homeport.installer.plan.request import InstallRequest
-from homeport.installer.plan.rows import ClientPlan, EntryChange, Row
+from homeport.installer.plan.rows import ClientPlan, EntryChange, Row, held_back
 from homeport.installer.plan.taking_out import put
 
 
@@ -56,7 +56,8 @@ def plan_install(
         rows.append(row)
         changes += made
     if any(row.outcome in ("refused", "skipped") for row in rows):
-        return ClientPlan(name, tuple(rows))
+        because = "another entry of this client was refused"
+        return ClientPlan(name, tuple(held_back(row, because) for row in rows))
     return ClientPlan(name, tuple(rows), bench.view.steps(), tuple(changes))
 
 
@@ -209,19 +210,25 @@ def client_owned(bench: Bench, place: Place, row: Row) -> HomeportError:
 def _through_the_client(
     bench: Bench, registration: Registration, request: InstallRequest, place: Place, row: Row
 ) -> tuple[Row, list[EntryChange]]:
-    """Only what has to change; the bytes are the client's own affair."""
+    """Only what has to change; the bytes of the entry itself are the client's own affair."""
     if row.apply_command is None:
         raise HomeportError(
             "field_unsupported",
             f"{bench.client.LABEL}'s own command has no option for all of this registration",
             "say --via file",
         )
+    add = (row.apply_command,)
     member = bench.view.find(place.file, place.dialect, (*place.container, row.name))
     _refuse_foreign(bench, registration, request, place, member, row)
     if member is None:
-        return row._replace(outcome="created"), []
-    same = _unordered(bench.client.server(member.value)) == _unordered(bench.client.server(row.entry))
-    return row._replace(outcome="unchanged" if same else "updated"), []
+        row = row._replace(outcome="created", commands=add)
+    elif _unordered(bench.client.server(member.value)) == _unordered(bench.client.server(row.entry)):
+        row = row._replace(outcome="unchanged")
+    else:
+        row = row._replace(outcome="updated", commands=add if bench.client.ADD_REPLACES else row.update_command)
+    if request.config is not None:
+        return row, []
+    return layers.settle(bench, registration, request.level, request.keep_shadows, place, row)
 
 
 def _unordered(server: Server | None) -> Server | None:

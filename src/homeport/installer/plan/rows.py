@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
 from homeport.errors import HomeportError
@@ -49,6 +50,8 @@ class Row(NamedTuple):
     fragment: str | None = None
     apply_command: tuple[str, ...] | None = None
     update_command: tuple[tuple[str, ...], ...] = ()
+    commands: tuple[tuple[str, ...], ...] = ()
+    """What the client's own program is to be run with, one after the other, where it is to write the entry itself."""
     removed: tuple[Removed, ...] = ()
     shadowed_by: tuple[ShadowedBy, ...] = ()
     requires_env: tuple[str, ...] = ()
@@ -80,6 +83,22 @@ class Row(NamedTuple):
         }
 
 
+def held_back(row: Row, because: str) -> Row:
+    """A row that would have changed something, where something else keeps it from being done."""
+    if row.outcome == "refused" or not (row.outcome in CHANGES or row.removed):
+        return row
+    message = f"{row.label}: nothing was done about '{row.name}', because {because}"
+    error = HomeportError("all_or_nothing", message, "see the reason given there")
+    return row._replace(outcome="refused", removed=(), commands=(), error=error, broken_target=True)
+
+
+def first_refusal(rows: Iterable[Row]) -> HomeportError | None:
+    """The refusal to report: of those held back for another's sake, the one that held them back."""
+    errors = [row.error for row in rows if row.outcome == "refused" and row.error]
+    causes = (error for error in errors if error.code != "all_or_nothing")
+    return next(causes, errors[0] if errors else None)
+
+
 class EntryChange(NamedTuple):
     """What happens to one entry, for the journal: enough to know it again and to put it back alone.
 
@@ -105,7 +124,7 @@ class ClientPlan(NamedTuple):
 
     @property
     def refused(self) -> HomeportError | None:
-        return next((row.error for row in self.rows if row.outcome == "refused" and row.error), None)
+        return first_refusal(self.rows)
 
     @property
     def changes_something(self) -> bool:

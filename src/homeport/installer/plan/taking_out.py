@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from homeport.installer.clients.values import Place
+from pathlib import PurePath
+
+from homeport.installer.clients.values import Place, Reader
 from homeport.installer.plan.files_view import HOME_MODE, PROJECT_MODE, FilesView
 from homeport.installer.plan.ownership import History, Written
 from homeport.installer.plan.rows import EntryChange
@@ -34,9 +36,13 @@ def take_out(view: FilesView, place: Place, name: str, history: History) -> Entr
 
 def put(view: FilesView, place: Place, after: bytes | None) -> None:
     """Hand new bytes of a place's file to the view, with the mode and lock that the place asks for."""
-    real = view.reader.real(place.file)
-    lock = real.with_name(real.name + place.lock_suffix) if place.lock_suffix else None
-    view.put(place.file, after, mode_for(place), lock)
+    view.put(place.file, after, mode_for(place), client_lock(place, view.reader))
+
+
+def client_lock(place: Place, reader: Reader) -> PurePath | None:
+    """The folder by which the client itself locks the file, where it has one."""
+    real = reader.real(place.file)
+    return real.with_name(real.name + place.lock_suffix) if place.lock_suffix else None
 
 
 def _structurally(view: FilesView, place: Place, name: str, history: History, file: str) -> bytes | None:

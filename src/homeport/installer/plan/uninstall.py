@@ -9,7 +9,7 @@ from homeport.installer.plan.bench import Bench, foreign_entry, open_bench, remo
 from homeport.installer.plan.install import client_owned, find_place, not_installed
 from homeport.installer.plan.ownership import History, is_ours
 from homeport.installer.plan.request import UninstallRequest
-from homeport.installer.plan.rows import ClientPlan, EntryChange, Row
+from homeport.installer.plan.rows import ClientPlan, EntryChange, Row, held_back
 
 
 def plan_uninstall(
@@ -38,7 +38,8 @@ def plan_uninstall(
         rows.append(row)
         changes += made
     if any(row.outcome in ("refused", "skipped") for row in rows):
-        return ClientPlan(name, tuple(rows))
+        because = "another entry of this client was refused"
+        return ClientPlan(name, tuple(held_back(row, because) for row in rows))
     return ClientPlan(name, tuple(rows), bench.view.steps(), tuple(changes))
 
 
@@ -61,11 +62,13 @@ def _plan_level(bench: Bench, request: UninstallRequest, level: Level, row: Row)
         return row._replace(outcome="absent"), []
     if request.writes and place.owner and request.via is None and any(one.owner for one in standing):
         raise client_owned(bench, place, row)
-    if request.via == "cli" and place.owner:
-        return row._replace(outcome="removed"), []
+    row = row._replace(outcome="removed")
+    if request.via == "cli" and command is not None and standing[0] is place:
+        row = row._replace(commands=(tuple(command),))
+        standing = standing[1:]
     done = [removal(bench, one, row.name) for one in standing]
     removed = [one for one in done if one is not None]
-    return row._replace(outcome="removed", removed=tuple(one for one, _ in removed)), [change for _, change in removed]
+    return row._replace(removed=tuple(one for one, _ in removed)), [change for _, change in removed]
 
 
 def _places(bench: Bench, place: Place, request: UninstallRequest, level: Level) -> list[Place]:
