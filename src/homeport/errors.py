@@ -76,6 +76,7 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "store_damaged": (FAILED, "One of the home's databases is damaged."),
     "store_failed": (FAILED, "One of the home's databases could not be written."),
     "not_in_this_version": (USAGE, "The option names a part that this version of Homeport does not have."),
+    "docs_missing": (FAILED, "This installation came without its documentation."),
     "interrupted": (INTERRUPTED, "A signal ended the command."),
     "internal_error": (FAILED, "A fault of Homeport's own."),
 }

@@ -161,6 +161,9 @@ CASES: dict[str, Case] = {
     "undo, an unknown id": Case("undo 20261201-101500-000000-abcd", "nothing_to_undo"),
     "undo, two ways at once": Case("undo --write --check", "usage_error"),
     "serve, which has no --json": Case("serve", "usage_error"),
+    "docs, the list": Case("docs"),
+    "docs, a page": Case("docs quickstart"),
+    "docs, no such page": Case("docs nope", "usage_error"),
     "completion, no such shell": Case("completion ksh", "usage_error"),
     "no such command": Case("instal", "usage_error"),
 }
