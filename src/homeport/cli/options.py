@@ -66,7 +66,7 @@ config = click.option(
     "--config", type=click.Path(), metavar="PATH", help="This file instead of the client's own place (one client)."
 )
 
-serve_flags = _all(
+state_flags = _all(
     click.option("--root", metavar="DIR", help="The home of the state; default ~/.homeport or $HOMEPORT_HOME."),
     click.option(
         "--scope", metavar="SCOPE", help="Whose state, served alone at /memory; user:NAME or user:NAME/proj:SLUG."
@@ -78,7 +78,12 @@ serve_flags = _all(
         metavar="scope=S,path=P[,ro|,eo]",
         help="A scope under a path; ro is read-only, eo edits only. Repeatable. Default: the working folder's layout.",
     ),
-    click.option("--actor", metavar="NAME", help="Who writes; default the connected client."),
+    click.option("--actor", metavar="NAME", help="Who writes; default the connected client, on the command line you."),
+)
+"""Which home, whose state in it, and who asks."""
+
+serve_flags = _all(
+    state_flags,
     click.option("--toolset", "toolsets", multiple=True, metavar="NAME", help="A group of tools to serve. Repeatable."),
 )
 """What the bundled server takes: the same for `serve` and for a registration of it."""

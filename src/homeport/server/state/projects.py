@@ -7,6 +7,7 @@ the same name gets another one: the name decides whose memory is read, and must 
 from __future__ import annotations
 
 import contextlib
+import logging
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -33,6 +34,7 @@ _PROGRAM_VARIABLES: Final = (
     "APPDATA",
     "LOCALAPPDATA",
 )
+_log = logging.getLogger(__name__)
 _SOURCES: Final = PurePath("/usr/src")  # where containers keep the project itself
 
 
@@ -71,6 +73,18 @@ def claimed_layout(environment: Environment, home: Home) -> tuple[Mount, ...]:
         return (Mount(user, "user"),)
     slug = _claim_slug(project, home.projects, disk)
     return (Mount(user, "user"), Mount(f"{user}/proj:{slug}", "project"))
+
+
+def served_layout(environment: Environment, home: Home) -> tuple[Mount, ...]:
+    """claimed_layout, and `/user` alone where the home cannot remember a project: it can still be read.
+
+    Raises HomeportError: home_unusable.
+    """
+    try:
+        return claimed_layout(environment, home)
+    except HomeportError as error:
+        _log.warning("no project is served: %s", error.message)
+        return (Mount(user_scope(environment), "user"),)
 
 
 def project_root(environment: Environment, home: PurePath, disk: files.Disk) -> PurePath | None:

@@ -117,7 +117,7 @@ def _die(documents: Documents, monkeypatch: pytest.MonkeyPatch, change: str, mom
         raise _Killed
 
     if moment == "after":
-        monkeypatch.setattr(documents._versions, "land", die)
+        monkeypatch.setattr(documents._changing.versions, "land", die)
     else:
         for step in ("put", "rename", "unlink"):
             monkeypatch.setattr(disk, step, die)
@@ -141,7 +141,7 @@ def test_a_change_that_landed_nowhere_yet_is_acknowledged_and_found_later(
         raise busy("locked")
 
     with closing(make_documents(tmp_path / "home")) as documents:
-        monkeypatch.setattr(documents._versions, "land", locked)
+        monkeypatch.setattr(documents._changing.versions, "land", locked)
         change = put(documents, "/m/a", "one")
         monkeypatch.undo()
 

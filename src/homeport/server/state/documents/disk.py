@@ -7,14 +7,13 @@ import errno
 import logging
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
 
 from homeport import files
 from homeport.errors import CODES, HomeportError
 from homeport.server.state.documents.places import Place
+from homeport.server.state.documents.texts import LARGEST_BYTES as LARGEST_BYTES
 from homeport.server.state.paths import Address
 
-LARGEST_BYTES: Final = 1024 * 1024
 _log = logging.getLogger(__name__)
 
 

@@ -10,7 +10,8 @@ from homeport import files
 from homeport.errors import HomeportError
 from homeport.server.state.documents.locks import Locks
 from homeport.server.state.documents.places import Key, MountFolder, Place
-from homeport.server.state.documents.versions import Intent, Versions, digest
+from homeport.server.state.documents.texts import digest
+from homeport.server.state.documents.versions import Intent, Versions
 from homeport.server.state.mounts import Mount
 from homeport.server.state.paths import Address, is_temporary
 

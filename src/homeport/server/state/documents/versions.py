@@ -1,19 +1,22 @@
-"""versions.db: which version a document is at, who wrote it, and what was about to be done when a process died.
+"""versions.db: the versions of a document, who wrote them, and what was about to be done when a process died.
 
-A document's bytes are its file; this says what is known about them. Every change is first written down as an intent,
-with the hash the file is to have, then made, then landed: the intent goes and the version comes in one transaction.
+A document's bytes are its file; this says what is known about them, and keeps what they were. Every change is first
+written down as an intent, with the text the file is to have, then made, then landed: the intent goes and the version
+comes in one transaction.
 """
 
 from __future__ import annotations
 
-import hashlib
+import logging
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from homeport.server.state.database import Database, Schema, transaction
+from homeport.server.state.documents import texts
 from homeport.server.state.documents.places import Key
+from homeport.server.state.documents.texts import digest
 
 Action = Literal["created", "changed", "deleted", "renamed"]
 FILE_ACTOR: Final = "file"
@@ -21,31 +24,42 @@ FILE_ACTOR: Final = "file"
 
 # live: the document that has its address, or had it last. Where a rename brings another document to an address,
 # the one whose address it was stays in the table, with its versions, and is no longer live.
-_TABLES: Final = """
+# redacted: the version's text was taken out for good. Its sha256 stays only where the document still held that text.
+_TABLES: Final = f"""
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, scope TEXT NOT NULL, path TEXT NOT NULL, live INTEGER NOT NULL DEFAULT 1);
 CREATE UNIQUE INDEX live_documents ON documents (scope, path) WHERE live;
 CREATE TABLE versions (
     document INTEGER NOT NULL REFERENCES documents, version INTEGER NOT NULL, action TEXT NOT NULL,
-    actor TEXT NOT NULL, stamp TEXT NOT NULL, sha256 TEXT, size_bytes INTEGER, PRIMARY KEY (document, version)
+    actor TEXT NOT NULL, stamp TEXT NOT NULL, sha256 TEXT, size_bytes INTEGER, redacted INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (document, version)
 ) WITHOUT ROWID;
+CREATE INDEX versions_by_text ON versions (sha256);
 CREATE TABLE intents (
     id INTEGER PRIMARY KEY, action TEXT NOT NULL, actor TEXT NOT NULL, scope TEXT NOT NULL, path TEXT NOT NULL,
     to_scope TEXT, to_path TEXT, sha256 TEXT, size_bytes INTEGER);
-"""
-_SCHEMA: Final = Schema(
-    version=1,
+{texts.TABLES}"""
+# The first version knew the texts' hashes alone. What stands in a file is kept when the document is next changed.
+_WITH_TEXTS: Final = f"""
+ALTER TABLE versions ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX versions_by_text ON versions (sha256);
+{texts.TABLES}"""
+SCHEMA: Final = Schema(
+    version=2,
     statements=_TABLES,
     damaged=(
         "documents can be viewed and not changed",
         "the documents are whole: tell the person to move versions.db aside (a new one starts at version 1) "
         "or to put a copy back",
     ),
+    upgrades=(_WITH_TEXTS,),
 )
+_log = logging.getLogger(__name__)
 
 
 class Version(NamedTuple):
-    """One version of a document. number: from 1, never used twice at one address. sha256: None where it was deleted."""
+    """One version of a document. number: from 1, never used twice at one address. sha256: None where it was deleted,
+    and where its text was redacted."""
 
     number: int
     action: Action
@@ -53,6 +67,7 @@ class Version(NamedTuple):
     stamp: str
     sha256: str | None
     size_bytes: int | None
+    redacted: bool = False
 
 
 class Intent(NamedTuple):
@@ -67,46 +82,49 @@ class Intent(NamedTuple):
     size_bytes: int | None
 
 
-def digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
 class Versions:
     """The database. One call at a time, from any thread; every method may raise the errors of Database.open."""
 
     def __init__(self, path: Path) -> None:
-        self._database = Database(path, _SCHEMA)
+        self.database = Database(path, SCHEMA)
 
     def close(self) -> None:
-        self._database.close()
+        self.database.close()
 
     def latest(self, key: Key, deadline_s: float) -> Version | None:
         """The version that `key` is at, a deletion included; None where nothing was ever known there."""
-        with self._database.open(deadline_s) as database:
-            return _latest(database, key)
+        with self.database.open(deadline_s) as database:
+            return latest(database, key)
 
     def note(self, key: Key, data: bytes | None, deadline_s: float) -> Version | None:
         """Record what stands in the file where it is not what was last recorded: somebody edited by hand.
 
         data: the document's bytes, None where there is none. The document's lock is held by the caller.
         """
-        with self._database.open(deadline_s) as database:
-            last = _latest(database, key)
+        with self.database.open(deadline_s) as database:
+            last = latest(database, key)
             sha256 = None if data is None else digest(data)
-            if sha256 == (last.sha256 if last else None):
+            known = sha256 == (last.sha256 if last else None)
+            if known and (data is None or (last and last.redacted) or texts.has(database, data)):
                 return last
-            action: Action = "deleted" if data is None else "changed" if last and last.sha256 else "created"
             with transaction(database):
-                size_bytes = None if data is None else len(data)
-                return _append(database, key, action, FILE_ACTOR, sha256, size_bytes)
+                if data is not None:
+                    texts.keep(database, data, last.sha256 if last else None)
+                if known:
+                    return last
+                action: Action = "deleted" if data is None else "changed" if last and last.sha256 else "created"
+                return append(database, key, action, FILE_ACTOR, sha256, None if data is None else len(data))
 
     def intend(
         self, action: Action, actor: str, key: Key, data: bytes | None, deadline_s: float, to: Key | None = None
     ) -> Intent:
-        """Write down what is about to be done, on the disk before this returns."""
+        """Write down what is about to be done, on the disk before this returns, and keep the text it is done with."""
         sha256, size_bytes = (None, None) if data is None else (digest(data), len(data))
         to_scope, to_path = to or (None, None)
-        with self._database.open(deadline_s) as database:
+        with self.database.open(deadline_s) as database, transaction(database):
+            if data is not None:
+                last = latest(database, key)
+                texts.keep(database, data, last.sha256 if last else None)
             row = database.execute(
                 "INSERT INTO intents (action, actor, scope, path, to_scope, to_path, sha256, size_bytes) "
                 "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -116,7 +134,7 @@ class Versions:
 
     def intents(self, deadline_s: float) -> list[Intent]:
         """What is being done now, and what a process that died left."""
-        with self._database.open(deadline_s) as database:
+        with self.database.open(deadline_s) as database:
             rows = database.execute(
                 "SELECT id, action, actor, scope, path, to_scope, to_path, sha256, size_bytes FROM intents ORDER BY id"
             )
@@ -127,35 +145,50 @@ class Versions:
 
     def land(self, intent: Intent, deadline_s: float) -> Version | None:
         """The change was made: the intent becomes a version. None where another process landed it first."""
-        with self._database.open(deadline_s) as database, transaction(database):
+        with self.database.open(deadline_s) as database, transaction(database):
             if not database.execute("DELETE FROM intents WHERE id = ?", (intent.id,)).rowcount:
                 return None
             if intent.to is not None:
                 return _land_rename(database, intent, intent.to)
-            return _append(database, intent.key, intent.action, intent.actor, intent.sha256, intent.size_bytes)
+            return append(database, intent.key, intent.action, intent.actor, intent.sha256, intent.size_bytes)
 
     def drop(self, intent: Intent, deadline_s: float) -> None:
         """The change was not made: the intent goes."""
-        with self._database.open(deadline_s) as database:
+        with self.database.open(deadline_s) as database, transaction(database):
             database.execute("DELETE FROM intents WHERE id = ?", (intent.id,))
+            if intent.sha256 is not None:
+                texts.forget_unused(database, intent.sha256)
 
 
-def _latest(database: sqlite3.Connection, key: Key) -> Version | None:
-    row = database.execute(
-        "SELECT version, action, actor, stamp, sha256, size_bytes FROM versions WHERE document = "
-        "(SELECT id FROM documents WHERE scope = ? AND path = ? AND live) ORDER BY version DESC LIMIT 1",
-        key,
-    ).fetchone()
-    return None if row is None else Version(*row)
+def latest(database: sqlite3.Connection, key: Key) -> Version | None:
+    """A torn row is passed over, so the version before it counts; the next one gets a number above both."""
+    rows = database.execute(f"SELECT {COLUMNS} FROM versions WHERE document = ({LIVE}) ORDER BY version DESC", key)
+    return next((version for row in rows if (version := parsed(row, key)) is not None), None)
+
+
+LIVE: Final = "SELECT id FROM documents WHERE scope = ? AND path = ? AND live"
+COLUMNS: Final = "version, action, actor, stamp, sha256, size_bytes, redacted"
+
+
+def parsed(row: tuple[Any, ...], key: Key) -> Version | None:
+    """A row of the table, None where it is torn."""
+    number, action, actor, stamp, sha256, size_bytes, redacted = row
+    whole = (
+        isinstance(number, int) and action in get_args(Action) and isinstance(actor, str) and isinstance(stamp, str)
+        and (sha256 is None or isinstance(sha256, str)) and (size_bytes is None or isinstance(size_bytes, int))
+    )  # fmt: skip
+    if whole:
+        return Version(number, action, actor, stamp, sha256, size_bytes, bool(redacted))
+    _log.warning("versions.db: a row of %s in %s is torn and left aside", key.path, key.scope)
+    return None
 
 
 def _live_document(database: sqlite3.Connection, key: Key) -> int:
     database.execute("INSERT OR IGNORE INTO documents (scope, path) VALUES (?, ?)", key)
-    row = database.execute("SELECT id FROM documents WHERE scope = ? AND path = ? AND live", key).fetchone()
-    return int(row[0])
+    return int(database.execute(LIVE, key).fetchone()[0])
 
 
-def _append(
+def append(
     database: sqlite3.Connection,
     key: Key,
     action: Action,
@@ -163,15 +196,17 @@ def _append(
     sha256: str | None,
     size_bytes: int | None,
     above: int = 0,
+    redacted: bool = False,
 ) -> Version:
     """Add the next version of the live document at `key`. above: a number it must come after."""
-    last = _latest(database, key)
+    document = _live_document(database, key)
+    last = database.execute(
+        "SELECT max(version) FROM versions WHERE document = ? AND typeof(version) = 'integer'", (document,)
+    ).fetchone()[0]
     stamp = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    version = Version(max(last.number if last else 0, above) + 1, action, actor, stamp, sha256, size_bytes)
+    version = Version(max(last or 0, above) + 1, action, actor, stamp, sha256, size_bytes, redacted)
     database.execute(
-        "INSERT INTO versions (document, version, action, actor, stamp, sha256, size_bytes) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (_live_document(database, key), *version),
+        f"INSERT INTO versions (document, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (document, *version)
     )
     return version
 
@@ -191,14 +226,14 @@ def _land_rename(database: sqlite3.Connection, intent: Intent, to: Key) -> Versi
     landed = None
     for (path,) in rows:
         old = Key(source.scope, path)
-        last = _latest(database, old)
+        last = latest(database, old)
         if last is None or last.sha256 is None:
             continue
         new = Key(to.scope, to.path + path[len(source.path) :])
-        before = _latest(database, new)
+        before = latest(database, new)
         database.execute("UPDATE documents SET live = 0 WHERE scope = ? AND path = ? AND live", new)
         database.execute("UPDATE documents SET scope = ?, path = ? WHERE scope = ? AND path = ? AND live", (*new, *old))
         above = before.number if before else 0
-        landed = _append(database, new, "renamed", intent.actor, last.sha256, last.size_bytes, above)
-        _append(database, old, "renamed", intent.actor, None, None, last.number)
+        landed = append(database, new, "renamed", intent.actor, last.sha256, last.size_bytes, above, last.redacted)
+        append(database, old, "renamed", intent.actor, None, None, last.number)
     return landed
