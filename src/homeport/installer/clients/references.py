@@ -12,7 +12,7 @@ from typing import Final
 from homeport.errors import HomeportError
 from homeport.installer.clients.values import Reference, Server, Stdio, Text
 
-_REFERENCE: Final = re.compile(
+_REFERENCE: Final = (
     r"\$\{env:(?P<cursor>[A-Za-z_][A-Za-z0-9_]*)\}"
     r"|\{env:(?P<opencode>[A-Za-z_][A-Za-z0-9_]*)\}"
     r"|\$\{(?P<braced>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^{}]*))?\}"
@@ -30,7 +30,9 @@ def parse_text(text: str) -> Text:
     """Split a string at its references: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `{env:NAME}`, `$NAME`."""
     parts: list[str | Reference] = []
     end = 0
-    for match in _REFERENCE.finditer(text):
+    # Compiled for the first text that could hold one: most commands have none.
+    found = re.finditer(_REFERENCE, text) if "$" in text or "{" in text else ()
+    for match in found:
         if match.start() > end:
             parts.append(text[end : match.start()])
         name = match["cursor"] or match["opencode"] or match["braced"] or match["bare"]

@@ -28,9 +28,15 @@ class Grammar:
     """
 
     def __init__(self, blank: bytes) -> None:
-        self.blank = re.compile(blank)
-        self.head = re.compile(rb"(%b)%b:%b" % (STRING, blank, blank))
         self._dialects_blank = blank
+
+    @cached_property
+    def blank(self) -> re.Pattern[bytes]:
+        return re.compile(self._dialects_blank)
+
+    @cached_property
+    def head(self) -> re.Pattern[bytes]:
+        return re.compile(rb"(%b)%b:%b" % (STRING, self._dialects_blank, self._dialects_blank))
 
     @cached_property
     def runs(self) -> dict[bytes, re.Pattern[bytes]]:

@@ -11,7 +11,7 @@ from homeport.installer.edit.document import Json, KeyPath
 from homeport.installer.edit.json_refusals import edit_refused
 from homeport.installer.edit.json_value import nested, plain
 
-_SURROGATE: Final = re.compile("[\ud800-\udfff]")
+_SURROGATE: Final = "[\ud800-\udfff]"
 _TOO_DEEP: Final = "the entry is nested more deeply than Homeport reads"
 
 
@@ -50,7 +50,10 @@ def render(value: Json, style: Style, indent: str) -> str:
 
 def quoted(text: str) -> str:
     """A JSON string. Escaped is what JSON cannot hold as it is, and half a surrogate pair, which UTF-8 cannot."""
-    return _SURROGATE.sub(lambda half: f"\\u{ord(half[0]):04x}", json.dumps(text, ensure_ascii=False))
+    spelled = json.dumps(text, ensure_ascii=False)
+    if spelled.isascii():
+        return spelled
+    return re.sub(_SURROGATE, lambda half: f"\\u{ord(half[0]):04x}", spelled)
 
 
 def _rendered(value: Json, style: Style, indent: str) -> str:

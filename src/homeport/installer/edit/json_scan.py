@@ -67,7 +67,10 @@ class Container(NamedTuple):
         return (self.slot(index) for index in range(self.size))
 
 
-_SCALAR: Final = re.compile(SCALAR)
+@cache
+def _scalar() -> re.Pattern[bytes]:
+    """Compiled when a scalar is walked: a new file has none."""
+    return re.compile(SCALAR)
 
 
 @cache
@@ -227,7 +230,7 @@ class Scanner:
     def _refuse_head(self, at: int) -> NoReturn:
         if not self.source.startswith(b'"', at):
             raise unexpected(self.source, at, self.strict, "a key in double quotes")
-        name = _SCALAR.match(self.source, at)
+        name = _scalar().match(self.source, at)
         if name is None:
             raise bad_string(self.source, at)
         raise unexpected(self.source, self.blank(name.end()), self.strict, "a colon")
@@ -236,7 +239,7 @@ class Scanner:
         """Behind the value at `at`; None for a list or object that has to be walked into."""
         if self.source.startswith((b"{", b"["), at):
             return self._leaps.over(at, depth)
-        found = _SCALAR.match(self.source, at)
+        found = _scalar().match(self.source, at)
         if found is None:
             raise bad_scalar(self.source, at, self.strict)
         return found.end()

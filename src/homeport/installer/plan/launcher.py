@@ -59,7 +59,8 @@ def _stdio(command: tuple[str, ...], arguments: tuple[str, ...]) -> Stdio:
 
 
 def _in_runner_cache(path: PurePath) -> bool:
-    return bool(re.search(_RUNNER_CACHE, _slashes(path)))
+    text = _slashes(path)
+    return ("/uv/" in text or "pipx/" in text) and bool(re.search(_RUNNER_CACHE, text))
 
 
 def _outside_the_cache(environment: Environment, reader: Reader) -> tuple[str, ...]:
