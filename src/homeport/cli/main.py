@@ -23,6 +23,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "undo": ("homeport.cli.undo", "Take back the last operation, or a named one."),
     "serve": ("homeport.cli.serve", "Run the bundled server on stdin and stdout."),
     "docs": ("homeport.cli.docs", "Print a page of the documentation."),
+    "memory": ("homeport.cli.memory", "View and change documents, and look at their versions."),
     "completion": ("homeport.cli.completion", "Print the completion script for a shell."),
 }
 """Command -> module that holds a click command of that name, and its line in the overview."""
