@@ -34,13 +34,15 @@ class OpenHome(NamedTuple):
     words: tuple[str, ...]
 
     def show(self, outcome: Outcome, text: str | None = None) -> int:
-        """Print what came of it and give the exit code. text: for a person, in place of what a tool says."""
+        """Print what came of it and give the exit code. text: for a person, in place of what a tool says, also where
+        there is an error."""
         if self.as_json:
             output.show_envelope("memory", outcome.result, outcome.error)
-        elif outcome.error is not None:
-            output.show_error(outcome.error)
-        else:
+            return OK if outcome.error is None else outcome.error.exit_code
+        if text is not None or outcome.error is None:
             output.artifact(printable(outcome.text + "\n" if text is None else text))
+        if outcome.error is not None:
+            output.show_error(outcome.error)
         return OK if outcome.error is None else outcome.error.exit_code
 
 

@@ -16,6 +16,7 @@ class Mounted:
     that is not there)."""
 
     def __init__(self, memory: Path, mounts: tuple[Mount, ...]) -> None:
+        self.mounts = mounts
         self._folders = {mount.path: MountFolder(memory, mount) for mount in mounts}
 
     def folder(self, address: Address) -> MountFolder:

@@ -12,7 +12,7 @@ from homeport.server.state.documents import disk, texts
 from homeport.server.state.documents.changing import Caller, Changing
 from homeport.server.state.documents.mounted import Mounted
 from homeport.server.state.documents.places import Key, Place
-from homeport.server.state.documents.versions import COLUMNS, LIVE, Version, parsed
+from homeport.server.state.documents.versions import COLUMNS, LIVE, Action, Version, latest, live_document, parsed
 from homeport.server.state.paths import Address
 
 
@@ -29,6 +29,18 @@ class Redaction(NamedTuple):
 
     numbers: tuple[int, ...]
     elsewhere: tuple[Address | None, ...]
+
+
+class PastVersion(NamedTuple):
+    """A version with its text, as it is taken elsewhere. data: None for a deletion, and where no text is kept."""
+
+    number: int
+    action: Action
+    actor: str
+    stamp: str
+    size_bytes: int | None
+    redacted: bool
+    data: bytes | None
 
 
 class Past:
@@ -54,6 +66,52 @@ class Past:
         with self._changing.versions.database.open(caller.deadline_s) as database:
             version = _find(address, _kept(database, place.key), number).version
             return version, _text(database, address, version)
+
+    def known(self, start: Address, caller: Caller) -> list[Address]:
+        """Every address at or below `start` (ROOT: all mounts) that has versions, deleted documents among them."""
+        found: list[Address] = []
+        with self._changing.versions.database.open(caller.deadline_s) as database:
+            for mount in self._mounted.mounts:
+                if start.mount not in ("", mount.path):
+                    continue
+                rows = database.execute("SELECT path FROM documents WHERE scope = ? AND live", (mount.scope,))
+                found += [Address(mount.path, tuple(path.split("/"))) for (path,) in rows]
+        return sorted(address for address in found if address.segments[: len(start.segments)] == start.segments)
+
+    def whole(self, address: Address, caller: Caller) -> list[PastVersion]:
+        """The versions with their texts, oldest first."""
+        key = self._noted(address, caller).key
+        found: list[PastVersion] = []
+        with self._changing.versions.database.open(caller.deadline_s) as database:
+            for version, has_text in reversed(_kept(database, key)):
+                data = None
+                if has_text:
+                    # A damaged one is as good as none: the others go their way.
+                    with contextlib.suppress(HomeportError):
+                        data = _text(database, address, version)
+                found.append(PastVersion(*version[:4], version.size_bytes, version.redacted, data))
+        return found
+
+    def adopt(self, address: Address, past: list[PastVersion], caller: Caller) -> bool:
+        """Take over versions that were made elsewhere, and make the document that the last one was. False, and
+        nothing done, where a document or its versions are there already.
+
+        past: oldest first. Raises also read_only_mount, edit_only_mount, text_not_kept (of the last version).
+        """
+        self._mounted.check_access(address, makes_or_takes=True)
+        place = self._mounted.place(address)
+        with self._changing.exclusive([place], caller):
+            with self._changing.versions.database.open(caller.deadline_s) as database:
+                if self._mounted.place(address).kind != "nothing" or latest(database, place.key) is not None:
+                    return False
+                last = past[-1]
+                if last.data is not None:
+                    disk.put(place, last.data)
+                elif last.action != "deleted" and last.size_bytes is not None:
+                    raise HomeportError("text_not_kept", f"the last text of {address} is not among its versions")
+                with transaction(database):
+                    _insert(database, place.key, past)
+        return True
 
     def redact(self, address: Address, number: int | None, current: bool, caller: Caller) -> Redaction:
         """Take the text of a version out of versions.db for good, and of every version of the document that has the
@@ -146,6 +204,21 @@ def _find(address: Address, kept: list[Kept], number: int) -> Kept:
         "list them with versions",
         {"address": str(address), "version": number},
     )
+
+
+def _insert(database: sqlite3.Connection, key: Key, past: list[PastVersion]) -> None:
+    document = live_document(database, key)
+    before: str | None = None
+    for one in past:
+        sha256 = None
+        if one.data is not None:
+            sha256 = texts.digest(one.data)
+            texts.keep(database, one.data, before)
+            before = sha256
+        database.execute(
+            f"INSERT INTO versions (document, {COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (document, one.number, one.action, one.actor, one.stamp, sha256, one.size_bytes, one.redacted),
+        )
 
 
 def _check_text(address: Address, kept: Kept) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -101,14 +102,25 @@ class Documents:
         if listed.trouble:
             return listed.trouble
         try:
-            if listed.path.stat().st_size > disk.LARGEST_BYTES:
-                return CODES["document_too_large"][1]
-            disk.text_of(listed.address, disk.bytes_of(listed.address, listed.path))
+            self.text_of(listed)
         except HomeportError as error:
             return CODES[error.code][1]
-        except OSError:
-            return CODES["document_unreadable"][1]
         return None
+
+    def one(self, address: Address) -> Listed:
+        """A document as a listing would have it."""
+        return Listed(address, self._mounted.document(address).path, None)
+
+    def text_of(self, listed: Listed) -> str:
+        """What a listed document holds, without a look at its versions.
+
+        Raises HomeportError: document_unreadable, document_too_large, document_not_found.
+        """
+        with contextlib.suppress(OSError):
+            size_bytes = listed.path.stat().st_size
+            if size_bytes > disk.LARGEST_BYTES:
+                raise disk.too_large(listed.address, size_bytes)
+        return disk.text_of(listed.address, disk.bytes_of(listed.address, listed.path))
 
     def write(
         self, address: Address, edit: Callable[[str | None], str], expected: int | None, caller: Caller

@@ -19,6 +19,7 @@ from homeport.server.state.documents.places import Key
 from homeport.server.state.documents.texts import digest
 
 Action = Literal["created", "changed", "deleted", "renamed"]
+ACTIONS: Final[tuple[Action, ...]] = get_args(Action)
 FILE_ACTOR: Final = "file"
 """Who wrote what nobody told us of: a hand edit."""
 
@@ -174,7 +175,7 @@ def parsed(row: tuple[Any, ...], key: Key) -> Version | None:
     """A row of the table, None where it is torn."""
     number, action, actor, stamp, sha256, size_bytes, redacted = row
     whole = (
-        isinstance(number, int) and action in get_args(Action) and isinstance(actor, str) and isinstance(stamp, str)
+        isinstance(number, int) and action in ACTIONS and isinstance(actor, str) and isinstance(stamp, str)
         and (sha256 is None or isinstance(sha256, str)) and (size_bytes is None or isinstance(size_bytes, int))
     )  # fmt: skip
     if whole:
@@ -183,7 +184,7 @@ def parsed(row: tuple[Any, ...], key: Key) -> Version | None:
     return None
 
 
-def _live_document(database: sqlite3.Connection, key: Key) -> int:
+def live_document(database: sqlite3.Connection, key: Key) -> int:
     database.execute("INSERT OR IGNORE INTO documents (scope, path) VALUES (?, ?)", key)
     return int(database.execute(LIVE, key).fetchone()[0])
 
@@ -199,7 +200,7 @@ def append(
     redacted: bool = False,
 ) -> Version:
     """Add the next version of the live document at `key`. above: a number it must come after."""
-    document = _live_document(database, key)
+    document = live_document(database, key)
     last = database.execute(
         "SELECT max(version) FROM versions WHERE document = ? AND typeof(version) = 'integer'", (document,)
     ).fetchone()[0]
