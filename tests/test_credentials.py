@@ -159,6 +159,15 @@ def test_a_value_is_hidden_by_its_name_or_by_what_it_is() -> None:
         ([f"# {KEY}\n"], [f"# {MASK}\n"]),
         (['"DAY": "a \\"quoted\\" day"'], ['"DAY": "a \\"quoted\\" day"']),
         (['bearer_token_env_var = "DOCS_TOKEN"'], ['bearer_token_env_var = "DOCS_TOKEN"']),
+        (['+env_http_headers = { "X-Api-Key" = "DOCS_KEY" }'], ['+env_http_headers = { "X-Api-Key" = "DOCS_KEY" }']),
+        (
+            ["+[mcp_servers.docs.env_http_headers]\n", '+X-Api-Key = "DOCS_KEY"\n', "+[a]\n", '+token = "abcdef"\n'],
+            [
+                *("+[mcp_servers.docs.env_http_headers]\n", '+X-Api-Key = "DOCS_KEY"\n', "+[a]\n"),
+                f'+token = "{MASK}"\n',
+            ],
+        ),
+        ([f'+env_http_headers = {{ A = "{KEY}" }}'], [f'+env_http_headers = {{ A = "{MASK}" }}']),
     ],
 )
 def test_lines_of_a_file_are_shown_without_them(lines: list[str], expected: list[str]) -> None:

@@ -14,6 +14,8 @@ _NAME: Final = (
     r"|cookie|dsn|private[_\-]?key|access[_\-]?key|client[_\-]?secret|signature|session)(?:$|[_\-.0-9])"
 )
 _VARIABLE: Final = r"(?i)[_\-]env(?:[_\-]vars?)?$"
+_OF_VARIABLES: Final = r"\benv_http_headers\b"
+"""Codex's table whose values are variables' names (developers.openai.com/codex/config-reference)."""
 _RUN_TOGETHER: Final = r"(?i)(?:apikey|accesskey|authtoken|accesstoken|secretkey|password)"
 
 # Prefixes by which issuers mark their own keys, so that scanners find them.
@@ -162,7 +164,13 @@ def masked_diff(lines: Iterable[str]) -> Iterator[str]:
     """A unified diff of config files as it may be shown: hidden is the value of a key or option naming a credential,
     and every value that looks like one. References stay. An option's value may stand on the line after it."""
     options: dict[str, str | None] = {"-": None, "+": None}
+    in_names = False
     for line in lines:
+        if line[1:2] == "[":
+            in_names = bool(re.search(_OF_VARIABLES, line))
+        if in_names or re.search(_OF_VARIABLES, line):
+            yield _issued().sub(MASK, line)
+            continue
         # Each side is a text of its own; a line without a sign is in both.
         sides = [line[:1]] if line[:1] in options else list(options)
         shown, option = _masked_line(line, options[sides[0]])

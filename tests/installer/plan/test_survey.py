@@ -11,7 +11,7 @@ from homeport.installer.clients.references import parse_text, plain_text
 from homeport.installer.clients.values import Remote, Stdio
 from homeport.installer.plan.survey import Found, shown_server
 from tests.installer.plan.planning import OURS, Planned, remembered, stdio
-from tests.made import FOLDER, Program, Thing
+from tests.made import FOLDER, LinkTo, Program, Thing
 
 HERE = "/home/nora/code/app"
 STATE = "~/.claude.json"
@@ -156,6 +156,17 @@ def test_a_container_of_the_wrong_shape_is_named_with_its_file() -> None:
     planned = Planned("cursor", {CURSOR: b'{"mcpServers": 3}'})
     (error,) = planned.survey().unreadable
     assert (error.code, error.details["file"]) == ("wrong_shape", "/home/nora/.cursor/mcp.json")
+
+
+def test_a_file_that_the_client_refuses_is_told_though_it_can_be_read() -> None:
+    planned = Planned("muse-code", {"~/.config/muse/settings.json": b'{"theme": "dark"}'})
+    assert [error.code for error in planned.survey().unreadable] == ["missing_field"]
+
+
+def test_two_levels_that_links_make_one_file_have_its_entries_once() -> None:
+    planned = Planned("cursor", {CURSOR: mcp(homeport=MINE), ".cursor/mcp.json": LinkTo("/home/nora/.cursor/mcp.json")})
+    assert told(planned) == [("user", "homeport", "live", True)]
+    assert only(planned).doubled == ()
 
 
 def test_several_possible_files_are_told_and_nothing_guessed() -> None:

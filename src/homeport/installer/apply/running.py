@@ -8,14 +8,18 @@ from homeport.errors import HomeportError
 
 
 def client_running(label: str, names: frozenset[str]) -> HomeportError | None:
-    """The refusal for a client one of whose programs is running; None where none is.
+    """The refusal for a client one of whose programs this account is running; None where none is. Somebody else's copy
+    writes somebody else's file; root, who writes for others, minds everybody's.
 
     names: exact file names of programs. Case matters: `Claude` is the app, `claude` the command-line client.
     """
     import psutil
 
-    for process in psutil.process_iter(["pid", "name", "exe", "cmdline"]):
+    account = psutil.Process().username()
+    for process in psutil.process_iter(["pid", "name", "exe", "cmdline", "username"]):
         found = process.info
+        if found["username"] != account and account != "root":
+            continue
         started = (found["cmdline"] or [""])[0]
         if {found["name"], Path(found["exe"] or "").name, Path(started).name} & names:
             return HomeportError(

@@ -69,9 +69,17 @@ def _powershell(word: str) -> str:
 
 
 def _cmd(word: str) -> str:
-    """Double quotes by the C runtime's rules; % cannot be escaped on a command line, so it gets its caret outside."""
+    """Double quotes by the C runtime's rules. cmd counts them too, but not the backslash before one: what stands
+    outside by its count gets a caret, and % gets one everywhere, since no quotes keep a variable from being put in."""
     if re.fullmatch(_PLAIN_WINDOWS, word):
         return word
     inner = re.sub(r'(\\*)"', lambda match: match[1] * 2 + '\\"', word)
     inner = re.sub(r"(\\+)$", lambda match: match[1] * 2, inner)
-    return '"' + inner.replace("%", '"^%"') + '"'
+    shown, quoted = ['"'], True
+    for character in inner:
+        if character == "%":
+            shown.append('"^%"' if quoted else "^%")
+        else:
+            shown.append(f"^{character}" if not quoted and character in "&|<>^()" else character)
+            quoted ^= character == '"'
+    return "".join(shown) + ('"' if quoted else '^"')

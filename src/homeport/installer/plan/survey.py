@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -110,8 +111,10 @@ def survey(name: str, environment: Environment, reader: Reader, history: History
     except HomeportError as error:
         return ClientSurvey(name, client.LABEL, True, (), (error,))
     standing: list[tuple[Place, Member]] = []
-    for place in places:
+    for place in _one_per_file(bench, places):
         try:
+            problem = client.file_problem(place, reader, bench.view)
+            unreadable += [] if problem is None else [problem]
             members = bench.view.document(place.file, place.dialect).members(place.container)
         except HomeportError as error:
             if error.details.get("file") not in [known.details.get("file") for known in unreadable]:
@@ -121,6 +124,12 @@ def survey(name: str, environment: Environment, reader: Reader, history: History
     found = tuple(_judge(bench, place, member, standing) for place, member in standing)
     readable = [place for place in places if str(place.file) not in [one.details.get("file") for one in unreadable]]
     return ClientSurvey(name, client.LABEL, True, found, tuple(unreadable), _lost(bench, readable, standing))
+
+
+def _one_per_file(bench: Bench, places: Sequence[Place]) -> list[Place]:
+    """Where links make two levels one file, its entries are there once: at the level that is read first."""
+    first = {(bench.reader.real(place.file), place.container): place for place in reversed(places)}
+    return [place for place in places if first[bench.reader.real(place.file), place.container] is place]
 
 
 def _lost(bench: Bench, places: list[Place], standing: list[tuple[Place, Member]]) -> tuple[Lost, ...]:

@@ -29,7 +29,12 @@ class Undone:
 
     def as_json(self, applied: bool) -> dict[str, Json]:
         error = None if self.error is None else self.error.as_json()
-        return {"file": self.file, "how": self.how, "applied": applied and self.how != "refused", "error": error}
+        return {
+            "file": self.file,
+            "how": self.how,
+            "applied": applied and self.how in ("restored", "taken_out"),
+            "error": error,
+        }
 
 
 @dataclass(frozen=True, slots=True)
