@@ -53,6 +53,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@# Asked of pip: where Debian lacks python3-venv, a venv without it is left behind.
 	@test -x $(BIN)/pip || $(PYTHON) -m venv --clear $(VENV) || \
 		{ echo "$(PYTHON) cannot make a venv; on Debian and Ubuntu: apt-get install python3-venv" >&2; exit 1; }
+	@echo "Setting up $(VENV); the first time this takes about a minute" >&2
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 

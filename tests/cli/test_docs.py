@@ -36,6 +36,11 @@ def test_the_ending_of_the_file_may_be_said(home: Path) -> None:
     assert run("docs", "quickstart.md").stdout == run("docs", "quickstart").stdout
 
 
+def test_the_last_part_is_enough_where_it_is_the_only_one(home: Path) -> None:
+    assert run("docs", "install").stdout == run("docs", "commands/install").stdout
+    assert run("docs", "cursor").stdout == run("docs", "clients/cursor").stdout
+
+
 def test_an_unknown_page_is_a_wrong_command_line_with_the_list(home: Path) -> None:
     done = run("docs", "nope", "--json")
     assert done.exit == 2

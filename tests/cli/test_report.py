@@ -81,6 +81,11 @@ def test_list_of_nothing(home: Path, project: Path) -> None:
     (home / ".cursor").rmdir()
     assert said(run("list"), home) == [
         "Not installed here: Claude Code, Claude Desktop, Cursor, Codex, OpenCode, Muse Code.",
+    ]
+
+
+def test_list_of_a_client_without_servers(home: Path, project: Path) -> None:
+    assert said(run("list", "--client", "cursor"), home) == [
         "No client here knows a server. `homeport install --client all` shows what could be registered.",
     ]
 

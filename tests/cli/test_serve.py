@@ -39,13 +39,12 @@ def serve(*arguments: str, cwd: Path, variables: dict[str, str] | None = None) -
             id="mount-twice",
         ),
         pytest.param(
-            ("--toolset", "history"), "error: --toolset history is not in this version of Homeport", id="toolset"
+            ("--toolset", "records"), "error: --toolset records is not in this version of Homeport", id="toolset"
         ),
         pytest.param(("--http", "127.0.0.1:8417"), "error: --http is not in this version of Homeport", id="http"),
         pytest.param(
             ("--url", "http://127.0.0.1:8417/mcp"), "error: --url is not in this version of Homeport", id="url"
         ),
-        pytest.param(("--history", "all"), "error: --history is not in this version of Homeport", id="history"),
         pytest.param(("--records", "project"), "error: --records is not in this version of Homeport", id="records"),
         pytest.param(("--handles", "sqlite:x"), "error: --handles is not in this version of Homeport", id="handles"),
         pytest.param(

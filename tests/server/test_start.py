@@ -9,7 +9,7 @@ import pytest
 
 from homeport.environment import Environment
 from homeport.errors import HomeportError
-from homeport.server.start import canonical_serve_arguments, parse_start
+from homeport.server.start import TOOLSETS, canonical_serve_arguments, parse_start
 from homeport.server.state.mounts import Mount
 
 
@@ -55,7 +55,7 @@ def test_a_registration_gets_one_spelling(flags: dict[str, Any], words: tuple[st
         ({"actor": "me"}, "bad_scope"),
         ({"scope": "user:ann", "mounts": ("scope=user:ann,path=a",)}, "usage_error"),
         ({"toolsets": ("memroy",)}, "usage_error"),
-        ({"toolsets": ("skills",)}, "not_in_this_version"),
+        ({"toolsets": ("records",)}, "not_in_this_version"),
     ],
 )
 def test_flags_that_cannot_be_served_are_refused_with_exit_2(flags: dict[str, Any], code: str) -> None:
@@ -69,7 +69,7 @@ def test_flags_that_cannot_be_served_are_refused_with_exit_2(flags: dict[str, An
 def test_a_start_is_read() -> None:
     start = parse_start(make_environment(HOMEPORT_HOME="/v"), scope="user:ann", actor="mcp:x")
 
-    assert start == (PurePosixPath("/v"), (Mount("user:ann", "memory"),), "mcp:x", ("memory",))
+    assert start == (PurePosixPath("/v"), (Mount("user:ann", "memory"),), "mcp:x", TOOLSETS, "own")
 
 
 def test_what_the_installer_asks_loads_nothing_heavy() -> None:

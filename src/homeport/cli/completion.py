@@ -17,7 +17,7 @@ _WHERE = {
 
 
 @click.command()
-@click.argument("shell", required=False, type=click.Choice(SHELLS))
+@click.argument("shell", required=False, type=click.Choice(SHELLS), metavar="SHELL")
 @click.pass_obj
 def completion(invocation: Invocation, shell: str | None) -> int:
     """Print the completion script for SHELL, by default the shell this runs in.

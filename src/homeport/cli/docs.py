@@ -46,7 +46,7 @@ def docs(topic: str | None, as_json: bool) -> int:
     if topic is None:
         _list(pages, as_json)
         return OK
-    page = pages.get(topic.removesuffix(".md"))
+    page = _meant(pages, topic.removesuffix(".md"))
     if page is None:
         raise usage_error(f"there is no page '{topic}'", f"the pages are {', '.join(pages)}", topic=topic)
     if as_json:
@@ -54,6 +54,14 @@ def docs(topic: str | None, as_json: bool) -> int:
     else:
         output.artifact(page.text)
     return OK
+
+
+def _meant(pages: dict[str, Page], topic: str) -> Page | None:
+    """The page of that name, or the only one whose last part it is: `install` for commands/install."""
+    if topic in pages:
+        return pages[topic]
+    ending = [page for page in pages.values() if page.topic.endswith(f"/{topic}")]
+    return ending[0] if len(ending) == 1 else None
 
 
 def _list(pages: dict[str, Page], as_json: bool) -> None:

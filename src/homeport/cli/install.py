@@ -82,6 +82,7 @@ def install(
     mounts: tuple[str, ...],
     actor: str | None,
     toolsets: tuple[str, ...],
+    history: Literal["own", "project", "all"] | None,
     config: str | None,
     via: Literal["file", "cli"] | None,
     replace: bool,
@@ -111,7 +112,7 @@ def install(
     asked = Asked("install", clients, write, diff, check, as_json, if_installed, all_or_nothing, force, via)
     said = Target(target, invocation.command, snippet, name, env, headers, transport, cwd, literal, allow_secret)
     choices = Choices(level, config, via, replace, keep_shadows, if_installed, portable, force)
-    flags = serve_line.Flags(root, scope, mounts, actor, toolsets)
+    flags = serve_line.Flags(root, scope, mounts, actor, toolsets, history)
     bundled = _bundled(said, flags, choices, invocation)
     found, notes = registrations(said, bundled, level)
     if bundled is not None and not portable:

@@ -70,7 +70,7 @@ def _show(surveys: list[ClientSurvey]) -> None:
     missing = [one.label for one in surveys if not one.installed]
     if missing:
         output.guidance(f"Not installed here: {', '.join(missing)}.")
-    if not rows:
+    if not rows and any(one.installed for one in surveys):
         output.guidance(
             "No client here knows a server. `homeport install --client all` shows what could be registered."
         )

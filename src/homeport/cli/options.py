@@ -69,7 +69,9 @@ config = click.option(
 state_flags = _all(
     click.option("--root", metavar="DIR", help="The home of the state; default ~/.homeport or $HOMEPORT_HOME."),
     click.option(
-        "--scope", metavar="SCOPE", help="Whose state, served alone at /memory; user:NAME or user:NAME/proj:SLUG."
+        "--scope",
+        metavar="SCOPE",
+        help="Whose state, served alone at /memory: user:NAME, user:NAME/proj:NAME, team:NAME.",
     ),
     click.option(
         "--mount",
@@ -78,12 +80,19 @@ state_flags = _all(
         metavar="scope=S,path=P[,ro|,eo]",
         help="A scope under a path; ro is read-only, eo edits only. Repeatable. Default: the working folder's layout.",
     ),
-    click.option("--actor", metavar="NAME", help="Who writes; default the connected client, on the command line you."),
+    click.option(
+        "--actor", metavar="NAME", help="Who writes: by default the connected client, or on the command line you."
+    ),
 )
 """Which home, whose state in it, and who asks."""
 
 serve_flags = _all(
     state_flags,
     click.option("--toolset", "toolsets", multiple=True, metavar="NAME", help="A group of tools to serve. Repeatable."),
+    click.option(
+        "--history",
+        type=click.Choice(["own", "project", "all"]),
+        help="Whose conversations are shown: all of yours (own), this project's, or every one in the home.",
+    ),
 )
 """What the bundled server takes: the same for `serve` and for a registration of it."""

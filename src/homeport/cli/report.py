@@ -131,9 +131,11 @@ def fragments_hidden(rows: Sequence[Row]) -> bool:
 
 def _say_ending(operation: str, rows: Sequence[Row], environment: Environment) -> None:
     if all(row.outcome == "skipped" for row in rows):
-        output.guidance("None of the clients asked for is on this machine. Looked for:")
-        for row in rows:
-            output.guidance(f"  {row.label}: {row.error.details.get('folder', row.error.message) if row.error else ''}")
+        output.guidance("None of these clients is on this machine. Looked for:")
+        # Once for a client that was asked about at several levels.
+        looked = {row.label: row.error.details.get("folder", row.error.message) for row in rows if row.error}
+        for label, folder in looked.items():
+            output.guidance(f"  {label}: {folder}")
         output.guidance("Name another client's file with --config, or print for any client with --client mcp-json.")
         return
     changing = [row for row in rows if row.outcome in ("created", "updated", "removed")]

@@ -7,6 +7,7 @@ import os
 import signal
 import sys
 from types import FrameType
+from typing import Literal
 
 import click
 
@@ -21,7 +22,6 @@ from homeport.server.start import Start, not_in_this_version, parse_start
 @click.option("--stdio", is_flag=True, help="Speak MCP on stdin and stdout. The default, and all there is yet.")
 @click.option("--http", metavar="HOST:PORT", help="Not in this version.")
 @click.option("--url", metavar="URL", help="Not in this version.")
-@click.option("--history", metavar="own|project|all", help="Not in this version.")
 @click.option("--records", metavar="global|project|local", help="Not in this version.")
 @click.option("--handles", metavar="URL", help="Not in this version.")
 @click.option("--allow-candidate-writes", is_flag=True, help="Not in this version.")
@@ -35,12 +35,13 @@ def serve(
     mounts: tuple[str, ...],
     actor: str | None,
     toolsets: tuple[str, ...],
+    history: Literal["own", "project", "all"] | None,
     stdio: bool,
     **coming: str | bool | None,
 ) -> None:
-    """Run the bundled MCP server on stdin and stdout: memory that any client can reach.
+    """Run the bundled MCP server on stdin and stdout: memory, skills and history that any client can reach.
 
-    A client starts it; `homeport install` tells the clients how. It keeps documents under ~/.homeport (or --root, or
+    A client starts it; `homeport install` tells the clients how. It keeps them under ~/.homeport (or --root, or
     $HOMEPORT_HOME) and ends when its stdin does. Without --scope or --mount it serves your own memory at /user and,
     inside a project, the project's at /project.
 
@@ -52,11 +53,16 @@ def serve(
     """
     for name, value in coming.items():
         if value:
-            raise not_in_this_version(f"--{name.replace('_', '-')}", "this version serves memory on stdin and stdout")
+            raise not_in_this_version(
+                f"--{name.replace('_', '-')}", "this version serves memory, skills and history over stdio"
+            )
     environment = invocation.environment
     if environment.variable("HOMEPORT_POSTGRES_DSN"):
         raise not_in_this_version("HOMEPORT_POSTGRES_DSN", "unset it to keep documents in the home")
-    run(environment, parse_start(environment, root=root, scope=scope, mounts=mounts, actor=actor, toolsets=toolsets))
+    start = parse_start(
+        environment, root=root, scope=scope, mounts=mounts, actor=actor, toolsets=toolsets, history=history
+    )
+    run(environment, start)
 
 
 def run(environment: Environment, start: Start) -> None:

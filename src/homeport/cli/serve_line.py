@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from homeport.disk import Disk
 from homeport.environment import Environment
+
+if TYPE_CHECKING:
+    from homeport.server.state.history.reach import Reach
 
 
 class Flags(NamedTuple):
@@ -16,10 +19,11 @@ class Flags(NamedTuple):
     mounts: tuple[str, ...]
     actor: str | None
     toolsets: tuple[str, ...]
+    history: Reach | None
 
     @property
     def given(self) -> bool:
-        return bool(self.root or self.scope or self.mounts or self.actor or self.toolsets)
+        return bool(self.root or self.scope or self.mounts or self.actor or self.toolsets or self.history)
 
     def canonical(self, environment: Environment, disk: Disk, *, level: str, portable: bool) -> tuple[str, ...]:
         """The arguments behind `serve`. At the project level the folder's layout is spelled out, unless the line is to
@@ -36,5 +40,11 @@ class Flags(NamedTuple):
         if level == "project" and not portable and not mounts and self.scope is None:
             mounts = tuple(mount.canonical for mount in project_layout(environment, self.root, disk))
         return canonical_serve_arguments(
-            environment, root=self.root, scope=self.scope, mounts=mounts, actor=self.actor, toolsets=self.toolsets
+            environment,
+            root=self.root,
+            scope=self.scope,
+            mounts=mounts,
+            actor=self.actor,
+            toolsets=self.toolsets,
+            history=self.history,
         )

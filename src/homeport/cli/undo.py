@@ -126,7 +126,13 @@ def _list(invocation: Invocation, as_json: bool) -> int:
         output.show_envelope("undo", {"operations": [_summary(one) for one in operations]}, None)
         return OK
     rows = [
-        (one.id, one.operation, one.when, _state(one), ", ".join(client.client for client in one.clients))
+        (
+            one.id,
+            one.operation,
+            one.when,
+            _state(one),
+            ", ".join(dict.fromkeys(client.client for client in one.clients)),
+        )
         for one in operations
     ]
     if rows:

@@ -29,7 +29,7 @@ from homeport.installer.plan.uninstall import plan_uninstall
 )
 @options.config
 @options.via
-@options.replace
+@click.option("--replace", is_flag=True, help="Take out an entry of this name that runs something else, too.")
 @options.if_installed
 @options.all_or_nothing
 @options.force

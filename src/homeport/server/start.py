@@ -11,23 +11,26 @@ from typing import Final, NamedTuple
 
 from homeport.environment import Environment
 from homeport.errors import HomeportError
+from homeport.server.state.history.reach import Reach
 from homeport.server.state.home import home_path
 from homeport.server.state.mounts import Mount, parse_mounts
 from homeport.server.state.scopes import parse_actor
 
-TOOLSETS: Final = ("memory",)
+TOOLSETS: Final = ("memory", "skills", "history")
 """Those that this version serves, in the order in which their tools are listed."""
 
-_COMING: Final = ("skills", "history", "records", "handles")
+_COMING: Final = ("records", "handles")
 
 
 class Start(NamedTuple):
-    """home: absolute. mounts: empty for the layout of the working folder. actor: None for the connected client."""
+    """home: absolute. mounts: empty for the layout of the working folder. actor: None for the connected client.
+    history: whose conversations are shown."""
 
     home: PurePath
     mounts: tuple[Mount, ...]
     actor: str | None
     toolsets: tuple[str, ...]
+    history: Reach = "own"
 
 
 def parse_start(
@@ -38,6 +41,7 @@ def parse_start(
     mounts: Sequence[str] = (),
     actor: str | None = None,
     toolsets: Sequence[str] = (),
+    history: Reach | None = None,
 ) -> Start:
     """Read the flags. Nothing is looked up on the disk and nothing is made.
 
@@ -48,6 +52,7 @@ def parse_start(
         parse_mounts(scope, mounts),
         parse_actor(actor) if actor is not None else None,
         _parse_toolsets(toolsets) or TOOLSETS,
+        history or "own",
     )
 
 
@@ -59,6 +64,7 @@ def canonical_serve_arguments(
     mounts: Sequence[str] = (),
     actor: str | None = None,
     toolsets: Sequence[str] = (),
+    history: Reach | None = None,
 ) -> tuple[str, ...]:
     """The words behind `serve` for a registration: the root absolute, each mount and toolset in its one spelling.
 
@@ -76,6 +82,8 @@ def canonical_serve_arguments(
         words += ["--actor", start.actor]
     for toolset in _parse_toolsets(toolsets):
         words += ["--toolset", toolset]
+    if history is not None:
+        words += ["--history", history]
     return tuple(words)
 
 

@@ -9,7 +9,7 @@ from typing import Final
 
 from homeport.environment import Environment
 from homeport.errors import HomeportError
-from homeport.installer.apply import by_program, recovery
+from homeport.installer.apply import by_program, client_program, recovery
 from homeport.installer.apply.journal import Journal, new_operation
 from homeport.installer.apply.locks import locked
 from homeport.installer.apply.running import client_running
@@ -140,6 +140,8 @@ def _by_program(transaction: Transaction, plan: ClientPlan, plan_again: Callable
     Raises HomeportError: client_not_on_path, client_command_failed, and those of the transaction.
     """
     asked = [row for row in plan.rows if row.commands]
+    for row in asked:
+        client_program.found(row.commands[0], transaction.environment)
     record = by_program.intended(plan.client, asked)
     transaction.record(record)
     reals = frozenset(file.real for file in record.files)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
+from pathlib import PurePath
 from typing import Final
 
 from homeport.credentials import masked_arguments
@@ -18,12 +19,8 @@ def run(words: Sequence[str], environment: Environment) -> None:
 
     Raises HomeportError: client_not_on_path; client_command_failed (exit code, time limit), with its last line.
     """
-    program = environment.search(words[0])
-    shown = " ".join(masked_arguments(list(words)))
-    if program is None:
-        raise HomeportError(
-            "client_not_on_path", f"{words[0]} is not on PATH, so `{shown}` cannot be run", "say --via file instead"
-        )
+    program = found(words, environment)
+    shown = _shown(words)
     try:
         done = subprocess.run(
             [str(program), *words[1:]],
@@ -41,9 +38,25 @@ def run(words: Sequence[str], environment: Environment) -> None:
         raise _failed(shown, f"ended with exit code {done.returncode}", _last_line(done.stderr or done.stdout))
 
 
+def found(words: Sequence[str], environment: Environment) -> PurePath:
+    """Where the program of a command is. Raises HomeportError: client_not_on_path."""
+    program = environment.search(words[0])
+    if program is None:
+        raise HomeportError(
+            "client_not_on_path",
+            f"{words[0]} is not on PATH, so `{_shown(words)}` cannot be run",
+            "say --via file instead",
+        )
+    return program
+
+
 def did_not_do_it(words: Sequence[str]) -> HomeportError:
     """For a command that says it went well and left the file without the entry."""
-    return _failed(" ".join(masked_arguments(list(words))), "said it went well, but the entry is not as asked", "")
+    return _failed(_shown(words), "said it went well, but the entry is not as asked", "")
+
+
+def _shown(words: Sequence[str]) -> str:
+    return " ".join(masked_arguments(list(words)))
 
 
 def _failed(shown: str, what: str, said: str) -> HomeportError:

@@ -226,7 +226,9 @@ def find(operations: list[Operation], identifier: str | None) -> Operation:
     if identifier is None:
         if candidates:
             return candidates[-1]
-        raise HomeportError("nothing_to_undo", "the journal holds no operation to undo", "see homeport undo --list")
+        raise HomeportError(
+            "nothing_to_undo", "the journal holds no operation to undo", "`homeport undo --list` shows all of it"
+        )
     matching = [one for one in candidates if one.id == identifier]
     if matching:
         return matching[0]

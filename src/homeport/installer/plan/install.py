@@ -197,12 +197,12 @@ def client_owned(bench: Bench, place: Place, row: Row) -> HomeportError:
     shell = shell_named(None, bench.environment.platform)
     words = masked_arguments(list(row.apply_command or ()))
     line = command_line(words, shell) if words else None
-    by_command = f"run: {line}\n" if line else ""
     return HomeportError(
         "client_owned_file",
         f"{bench.client.LABEL}'s own program writes {place.file}",
-        f"{by_command}or say --via file to merge it here"
-        + (" or --via cli to have that command run" if row.apply_command else ""),
+        f"run: {line}\nor say --via file to merge it here or --via cli to have that command run"
+        if line
+        else "say --via file to merge it here",
         {"file": str(place.file), "apply_command": words},
     )
 

@@ -13,6 +13,7 @@ from homeport.installer.clients import CLIENTS
 from homeport.installer.clients.values import Gate, Json, KeyPath, Place, Reader, Server, Stdio
 from homeport.installer.edit.document import Member
 from homeport.installer.plan.bench import Bench, open_bench
+from homeport.installer.plan.launcher import find_on_path
 from homeport.installer.plan.ownership import History, identity, is_ours, runs_homeport
 
 Status = Literal["live", "shadowed", "drifted", "stale", "off", "waiting", "absent"]
@@ -192,7 +193,7 @@ def _status(
     waiting = [gate for gate in gates if gate.status == "waiting"]
     if waiting:
         return "waiting", tuple(gate.next_step or gate.message for gate in waiting)
-    return "live", ()
+    return "live", _not_on_path(bench, server)
 
 
 def _missing_command(bench: Bench, server: Server | None) -> str | None:
@@ -201,6 +202,16 @@ def _missing_command(bench: Bench, server: Server | None) -> str | None:
     path = bench.environment.path(server.command.plain)
     absolute = path == type(path)(server.command.plain)
     return str(path) if absolute and not bench.reader.is_file(path) else None
+
+
+def _not_on_path(bench: Bench, server: Server | None) -> tuple[str, ...]:
+    """A remark and no problem: a client may be started with another PATH than this shell's, an app always is."""
+    command = server.command.plain if isinstance(server, Stdio) else None
+    if command is None or bench.client.IS_GUI or "/" in command or "\\" in command:
+        return ()
+    if find_on_path(command, bench.environment, bench.reader) is not None:
+        return ()
+    return (f"'{command}' is not on PATH here",)
 
 
 def _drifted(present: Json, written: Json, rewrites: frozenset[str]) -> bool:

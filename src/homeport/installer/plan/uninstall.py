@@ -22,6 +22,7 @@ def plan_uninstall(
     bench = open_bench(name, environment, reader, history, (request.name,))
     rows: list[Row] = []
     changes: list[EntryChange] = []
+    seen: set[object] = set()
     for level in LEVELS if request.every_level else request.levels:
         row = Row(name, bench.client.LABEL, level, request.name, "refused")
         try:
@@ -35,6 +36,11 @@ def plan_uninstall(
                 raise
             else:
                 row, made = row._replace(error=error, broken_target=True), []
+        # In the home folder the project's file is the user's own.
+        where = row.place and (bench.reader.real(row.place.file), row.place.container)
+        if where in seen:
+            continue
+        seen |= {where} - {None}
         rows.append(row)
         changes += made
     if any(row.outcome in ("refused", "skipped") for row in rows):

@@ -29,7 +29,7 @@ def bundled_server(environment: Environment, start: Start) -> tuple[Server[Any],
     """
     home = open_home(Path(start.home))
     documents = Documents(home, start.mounts or _layout(environment, home))
-    server = sdk_server([memory_operation(documents)], instructions(documents.index()), start.actor)
+    server = sdk_server([memory_operation(documents)], instructions(documents.index(), ["memory"]), start.actor)
     return server, documents
 
 
