@@ -146,7 +146,7 @@ class _Memory:
         address = parse_address(self._given.get("path", "/"))
         if address == ROOT:
             self._refuse("the index", "view_range", "offset", "after")
-            return memory_text.index(self._documents.index())
+            return memory_text.index(self._documents.index(), self._documents.home_remarks)
         if self._documents.is_folder(address):
             self._refuse("a folder", "view_range", "offset")
             return self._folder(address)
@@ -172,7 +172,7 @@ class _Memory:
         rest = [entry for entry in named if behind is None or entry.address.segments > behind.segments]
         # Those without an address cannot be gone on behind, so they come last.
         rest += [entry for entry in listed if entry.trouble]
-        return memory_text.folder(address, rest, len(listed), self._documents.trouble)
+        return memory_text.folder(address, rest, len(listed), self._documents.look, self._documents.remarks(address))
 
     def _create(self, address: Address) -> Outcome:
         texts = [self._given[name] for name in ("file_text", "content") if name in self._given]

@@ -32,6 +32,10 @@ class Home(NamedTuple):
     def versions(self) -> Path:
         return self.path / "versions.db"
 
+    @property
+    def catalogue(self) -> Path:
+        return self.path / "index.db"
+
 
 def home_path(environment: Environment, root: str | None = None) -> PurePath:
     """`root`, else $HOMEPORT_HOME, else ~/.homeport; always absolute. Nothing is made.

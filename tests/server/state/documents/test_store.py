@@ -119,7 +119,7 @@ def test_one_bad_file_hides_nothing_else(documents: Documents, tmp_path: Path) -
     with open(os.fsencode(folder) + b"/\xff", "wb"):
         pass
 
-    listed = {str(entry.path.name): documents.trouble(entry) for entry in documents.listing(parse_address("/m"))}
+    listed = {str(entry.path.name): documents.look(entry)[0] for entry in documents.listing(parse_address("/m"))}
 
     assert listed.pop("good") is None
     assert len(listed) == 6

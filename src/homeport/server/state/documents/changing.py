@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import time
 from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
@@ -14,13 +13,13 @@ from homeport.server.state.documents import disk
 from homeport.server.state.documents.locks import Locks
 from homeport.server.state.documents.places import Place
 from homeport.server.state.documents.recovery import Recovery
+from homeport.server.state.documents.said import Said
 from homeport.server.state.documents.versions import Action, Intent, Version, Versions
 from homeport.server.state.home import Home
 from homeport.server.state.scopes import scope_folder
 
 # Once the file is changed its version is worth waiting for, whatever the caller's patience was.
 _LANDING_S: Final = 5.0
-_log = logging.getLogger(__name__)
 
 
 class Caller(NamedTuple):
@@ -33,13 +32,13 @@ class Caller(NamedTuple):
 class Changing:
     """Every method may raise HomeportError: home_busy, store_damaged, store_failed, and what the disk refuses."""
 
-    def __init__(self, home: Home) -> None:
-        self.versions = Versions(home.versions)
+    def __init__(self, home: Home, said: Said) -> None:
+        self.versions = Versions(home.versions, said)
         self._memory = home.memory
         self._locks = Locks(home.locks)
         self._recovery = Recovery(home.memory, self._locks, self.versions)
         self._recovered = False
-        self._said: set[str] = set()
+        self._said = said
 
     def recover(self, caller: Caller) -> None:
         """Once per process: finish what processes that died left."""
@@ -84,11 +83,6 @@ class Changing:
         self._prune(place)
         return version
 
-    def say_once(self, error: HomeportError) -> None:
-        if error.code not in self._said:
-            self._said.add(error.code)
-            _log.error("%s. %s", error.message, error.hint)
-
     def _carry_out(self, intent: Intent, act: Callable[[], None]) -> Version | None:
         try:
             act()
@@ -100,7 +94,7 @@ class Changing:
             return self.versions.land(intent, time.monotonic() + _LANDING_S)
         except HomeportError as error:
             # The change is made and its intent is on the disk: to say it failed would be the lie.
-            self.say_once(error)
+            self._said.say_error(error)
             return None
 
     def _prune(self, place: Place) -> None:

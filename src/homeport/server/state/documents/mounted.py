@@ -30,6 +30,9 @@ class Mounted:
             )
         return folder
 
+    def folders(self) -> list[MountFolder]:
+        return list(self._folders.values())
+
     def place(self, address: Address) -> Place:
         """Where the address leads, which may be to nothing."""
         return self.folder(address).locate(address)

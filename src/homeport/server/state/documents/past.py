@@ -188,7 +188,7 @@ def _kept(database: sqlite3.Connection, key: Key) -> list[Kept]:
         f"WHERE document = ({LIVE}) ORDER BY version DESC",
         key,
     )
-    found = ((parsed(row[:-1], key), row[-1]) for row in rows)
+    found = ((parsed(row[:-1]), row[-1]) for row in rows)
     return [Kept(version, bool(there) and not version.redacted) for version, there in found if version is not None]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 import unicodedata
@@ -57,7 +56,7 @@ class MountFolder:
 
         Raises HomeportError: memory_path_invalid (a link leads out; a document on the way), name_collision.
         """
-        self._check_root()
+        self.check_root()
         path = self.path
         remaining = list(address.segments)
         while remaining:
@@ -104,27 +103,8 @@ class MountFolder:
                 names.add(folded(name))
                 yield Listed(address.below(name), Path(entry.path), trouble)
 
-    def folders(self) -> Iterator[tuple[str, tuple[str, ...], list[str]]]:
-        """Every folder that holds files: its path, its names below the mount, and the files' names as they are there.
-
-        For counting at the start of a server, which must not take longer in a full home: no file is asked for
-        anything and no name is checked. Links are left out.
-        """
-        self._check_root()
-        waiting: list[tuple[str, tuple[str, ...]]] = [(str(self.path), ())]
-        while waiting:
-            folder, names = waiting.pop()
-            files = []
-            with contextlib.suppress(OSError), os.scandir(folder) as entries:
-                for entry in entries:
-                    if entry.is_file(follow_symlinks=False) and not entry.name.endswith(".homeport"):
-                        files.append(entry.name)
-                    elif entry.is_dir(follow_symlinks=False) and segment_trouble(entry.name) is None:
-                        waiting.append((entry.path, (*names, entry.name)))
-            if files:
-                yield folder, names, files
-
-    def _check_root(self) -> None:
+    def check_root(self) -> None:
+        """Raises HomeportError: memory_path_invalid (a link leads out), name_collision (two scopes but for case)."""
         if os.path.realpath(self.path) != str(self.path):
             raise _leads_out(Address(self.mount.path))
         name = self.path.name

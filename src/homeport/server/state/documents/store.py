@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
@@ -10,28 +11,34 @@ from typing import Final
 from homeport import files
 from homeport.errors import CODES, HomeportError
 from homeport.server.state.documents import disk
+from homeport.server.state.documents.catalogue import Catalogue
 from homeport.server.state.documents.changing import Caller as Caller
 from homeport.server.state.documents.changing import Changing
+from homeport.server.state.documents.folder_scan import NO_ADDRESS
 from homeport.server.state.documents.index import MountIndex, index_of
+from homeport.server.state.documents.merge_marks import merge_conflict_line
 from homeport.server.state.documents.mounted import Mounted
 from homeport.server.state.documents.past import Past
-from homeport.server.state.documents.places import Listed
+from homeport.server.state.documents.places import Listed, MountFolder
+from homeport.server.state.documents.said import Said
 from homeport.server.state.documents.texts import digest
 from homeport.server.state.documents.versions import Action, Version
 from homeport.server.state.home import Home
 from homeport.server.state.mounts import Mount
 from homeport.server.state.paths import Address, shown
+from homeport.server.state.surroundings import remarks_on
 
 _STORE_CODES: Final = ("home_busy", "store_damaged", "store_failed")
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a document holds. version: None where versions.db cannot say."""
+    """What a document holds. version: None where versions.db cannot say. remarks: what a person should look at."""
 
     address: Address
     text: str
     version: Version | None
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +63,16 @@ class Documents:
 
     def __init__(self, home: Home, mounts: tuple[Mount, ...]) -> None:
         self.mounts = mounts
-        self._memory = home.memory
+        self._home = home
+        self._said = Said()
         self._mounted = Mounted(home.memory, mounts)
-        self._changing = Changing(home)
+        self._changing = Changing(home, self._said)
+        self._catalogue = Catalogue(home.catalogue)
         self.past = Past(self._mounted, self._changing)
 
     def close(self) -> None:
         self._changing.versions.close()
+        self._catalogue.close()
 
     def read(self, address: Address, caller: Caller) -> Document:
         """Raises also document_unreadable (not UTF-8, or not a file), document_too_large."""
@@ -80,12 +90,19 @@ class Documents:
             if error.code not in _STORE_CODES:
                 raise
             # What the document holds can be said without its version; a damaged database must not hide it.
-            self._changing.say_once(error)
+            self._said.say_error(error)
             version = None
-        return Document(address, disk.text_of(address, data), version)
+        try:
+            text = disk.text_of(address, data)
+        except HomeportError as error:
+            self._said.say(f"{address}: {CODES[error.code][1]}")
+            raise
+        remark = self._remark(address, text)
+        return Document(address, text, version, (remark,) if remark else ())
 
     def index(self) -> list[MountIndex]:
-        return [index_of(self._memory, mount) for mount in self.mounts]
+        """What is on each mount, as far as names tell. No document is opened, and no folder that did not change."""
+        return [self._index(folder) for folder in self._mounted.folders()]
 
     def is_folder(self, address: Address) -> bool:
         return self._mounted.place(address).kind == "folder"
@@ -97,15 +114,31 @@ class Documents:
             raise disk.not_found(address)
         return sorted(self._mounted.folder(address).documents(place), key=lambda listed: listed.address.segments)
 
-    def trouble(self, listed: Listed) -> str | None:
-        """Why a listed document cannot be viewed, or None. Its file is read where the listing could not tell."""
+    def look(self, listed: Listed) -> tuple[str | None, str | None]:
+        """Why a listed document cannot be viewed, or what should be looked at in it; its file is read for that."""
         if listed.trouble:
-            return listed.trouble
+            return listed.trouble, None
         try:
-            self.text_of(listed)
+            return None, self._remark(listed.address, self.text_of(listed))
         except HomeportError as error:
-            return CODES[error.code][1]
-        return None
+            trouble = CODES[error.code][1]
+            self._said.say(f"{listed.address}: {trouble}")
+            return trouble, None
+
+    def remarks(self, below: Address) -> list[tuple[str, str]]:
+        """What names below a folder make a person look at: the name as an address, and a sentence. Names that cannot
+        be addresses are not among them: a listing has those."""
+        index = self._index(self._mounted.folder(below))
+        start = str(below)
+        return [one for one in index.remarks if one[0].startswith(f"{start}/") and not one[1].startswith(NO_ADDRESS)]
+
+    @functools.cached_property
+    def home_remarks(self) -> tuple[str, ...]:
+        """What a person should know about the place of the home."""
+        remarks = remarks_on(self._home.path)
+        for remark in remarks:
+            self._said.say(remark)
+        return remarks
 
     def one(self, address: Address) -> Listed:
         """A document as a listing would have it."""
@@ -190,6 +223,22 @@ class Documents:
             before = self._changing.note(place, caller)
             _check_expected(source, expected, before)
             return Change(to, before, self._changing.rename(place, target, caller))
+
+    def _index(self, folder: MountFolder) -> MountIndex:
+        index = index_of(folder.mount, self._catalogue.summary(folder))
+        for path, sentence in index.remarks:
+            self._said.say(f"{path}: {sentence}")
+        if index.remarked > len(index.remarks):
+            self._said.say(f"/{folder.mount.path}: {index.remarked - len(index.remarks)} more are like these")
+        return index
+
+    def _remark(self, address: Address, text: str) -> str | None:
+        line = merge_conflict_line(text)
+        if line is None:
+            return None
+        remark = f"it holds an unresolved merge conflict from line {line} on"
+        self._said.say(f"{address}: {remark}")
+        return remark
 
     def _move_folder(self, source: Address, to: Address, caller: Caller) -> Change:
         with self._changing.all_exclusive(caller):

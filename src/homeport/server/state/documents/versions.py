@@ -7,7 +7,6 @@ comes in one transaction.
 
 from __future__ import annotations
 
-import logging
 import sqlite3
 from datetime import UTC, datetime
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any, Final, Literal, NamedTuple, get_args
 from homeport.server.state.database import Database, Schema, transaction
 from homeport.server.state.documents import texts
 from homeport.server.state.documents.places import Key
+from homeport.server.state.documents.said import Said
 from homeport.server.state.documents.texts import digest
 
 Action = Literal["created", "changed", "deleted", "renamed"]
@@ -55,7 +55,6 @@ SCHEMA: Final = Schema(
     ),
     upgrades=(_WITH_TEXTS,),
 )
-_log = logging.getLogger(__name__)
 
 
 class Version(NamedTuple):
@@ -86,7 +85,8 @@ class Intent(NamedTuple):
 class Versions:
     """The database. One call at a time, from any thread; every method may raise the errors of Database.open."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, said: Said) -> None:
+        self._said = said
         self.database = Database(path, SCHEMA)
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ class Versions:
     def latest(self, key: Key, deadline_s: float) -> Version | None:
         """The version that `key` is at, a deletion included; None where nothing was ever known there."""
         with self.database.open(deadline_s) as database:
-            return latest(database, key)
+            return self._latest(database, key)
 
     def note(self, key: Key, data: bytes | None, deadline_s: float) -> Version | None:
         """Record what stands in the file where it is not what was last recorded: somebody edited by hand.
@@ -103,7 +103,7 @@ class Versions:
         data: the document's bytes, None where there is none. The document's lock is held by the caller.
         """
         with self.database.open(deadline_s) as database:
-            last = latest(database, key)
+            last = self._latest(database, key)
             sha256 = None if data is None else digest(data)
             known = sha256 == (last.sha256 if last else None)
             if known and (data is None or (last and last.redacted) or texts.has(database, data)):
@@ -115,6 +115,13 @@ class Versions:
                     return last
                 action: Action = "deleted" if data is None else "changed" if last and last.sha256 else "created"
                 return append(database, key, action, FILE_ACTOR, sha256, None if data is None else len(data))
+
+    def _latest(self, database: sqlite3.Connection, key: Key) -> Version | None:
+        newest = database.execute(f"SELECT max(version) FROM versions WHERE document = ({LIVE})", key).fetchone()[0]
+        last = latest(database, key)
+        if newest != (last.number if last else None):
+            self._said.say(f"versions.db: version {newest} of {key.path} in {key.scope} is torn, and left aside")
+        return last
 
     def intend(
         self, action: Action, actor: str, key: Key, data: bytes | None, deadline_s: float, to: Key | None = None
@@ -164,14 +171,14 @@ class Versions:
 def latest(database: sqlite3.Connection, key: Key) -> Version | None:
     """A torn row is passed over, so the version before it counts; the next one gets a number above both."""
     rows = database.execute(f"SELECT {COLUMNS} FROM versions WHERE document = ({LIVE}) ORDER BY version DESC", key)
-    return next((version for row in rows if (version := parsed(row, key)) is not None), None)
+    return next((version for row in rows if (version := parsed(row)) is not None), None)
 
 
 LIVE: Final = "SELECT id FROM documents WHERE scope = ? AND path = ? AND live"
 COLUMNS: Final = "version, action, actor, stamp, sha256, size_bytes, redacted"
 
 
-def parsed(row: tuple[Any, ...], key: Key) -> Version | None:
+def parsed(row: tuple[Any, ...]) -> Version | None:
     """A row of the table, None where it is torn."""
     number, action, actor, stamp, sha256, size_bytes, redacted = row
     whole = (
@@ -180,7 +187,6 @@ def parsed(row: tuple[Any, ...], key: Key) -> Version | None:
     )  # fmt: skip
     if whole:
         return Version(number, action, actor, stamp, sha256, size_bytes, bool(redacted))
-    _log.warning("versions.db: a row of %s in %s is torn and left aside", key.path, key.scope)
     return None
 
 
