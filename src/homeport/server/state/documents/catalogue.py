@@ -147,8 +147,11 @@ def _write_at_leisure(database: sqlite3.Connection) -> None:
 
 
 def _is_fresh(root: Path, times: dict[str, int]) -> bool:
-    """Whether no folder changed. One with the time 0 was too young when it was looked at."""
-    return all(modified and modified == modified_ns(os.path.join(root, path)) for path, modified in times.items())
+    """Whether no folder changed. One with the time 0 was too young when it was looked at; where there was none, the
+    mount's own was not made yet."""
+    return bool(times) and all(
+        modified and modified == modified_ns(os.path.join(root, path)) for path, modified in times.items()
+    )
 
 
 def _walk(root: Path, before: dict[str, Scan]) -> dict[str, Scan]:
