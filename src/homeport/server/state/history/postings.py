@@ -1,6 +1,6 @@
-"""Postings: which turns of a segment hold three characters in a row. Pure: text and bytes in, bytes and bits out.
+"""Postings: which pages of a segment hold a gram, a few characters in a row. Pure: text, bytes and bits alone.
 
-A turn's place in its segment is its slot. Bits are one whole number, the bit of worth 2**slot for each slot.
+A page's place in its segment is its slot. Bits are one whole number, the bit of worth 2**slot for each slot.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from homeport.server.state.history.folding import PART_END
 
 GRAM_CHARS: Final = 3
 MOST_SLOTS: Final = 65_535
-# Two grams begin in the last two characters too, so a term of one or two characters is the beginning of some gram
-# wherever it stands.
+# A long turn is several pages: in a long text nearly every gram stands somewhere, and that says little of a word.
+PAGE_CHARS: Final = 2048
+_OVERLAP_CHARS: Final = 64
+# Grams begin in the last characters too, so a term that is shorter than a gram is the beginning of one wherever it is.
 _END: Final = PART_END * (GRAM_CHARS - 1)
 _MOST_GRAMS_OF_A_TERM: Final = 8
 
@@ -28,13 +30,25 @@ class Piece(NamedTuple):
     posting: bytes
 
 
-def grams_of(folded: str) -> set[str]:
+def page_count(chars: int) -> int:
+    """The pages of a folded text of so many characters."""
+    return max(1, -(-chars // PAGE_CHARS))
+
+
+def pages_of(folded: str) -> Iterator[set[str]]:
+    """The grams of each page of a folded text. A page reaches over its end, so that a term which begins in it has the
+    grams of its first characters there, as many as grams_to_ask asks for."""
     text = folded + _END
-    return set(map("".join, zip(text, text[1:], text[2:], strict=False)))
+    for number in range(page_count(len(folded))):
+        start = number * PAGE_CHARS
+        page = text[start : start + PAGE_CHARS + _OVERLAP_CHARS - 1]
+        yield set(map("".join, zip(*(page[at:] for at in range(GRAM_CHARS)), strict=False)))
 
 
 def grams_to_ask(term: str) -> list[str]:
-    """Of a term of three characters or more: its grams, of a long one some that are spread over it."""
+    """Of a term no shorter than a gram: its grams, of a long one some that are spread over its beginning. The pages
+    in which it begins hold all of them."""
+    term = term[:_OVERLAP_CHARS]
     grams = list(dict.fromkeys(term[at : at + GRAM_CHARS] for at in range(len(term) - GRAM_CHARS + 1)))
     if len(grams) <= _MOST_GRAMS_OF_A_TERM:
         return grams
@@ -57,14 +71,14 @@ def encode(slots: Sequence[int], size: int) -> bytes:
     """
     if 2 * len(slots) < _bits_bytes(size):
         return as_blob(array("H", slots))
-    return _bits_of(slots, size).to_bytes(_bits_bytes(size), "little")
+    return bits_of(slots, size).to_bytes(_bits_bytes(size), "little")
 
 
 def decode(posting: bytes, size: int) -> int:
     """The bits of a posting."""
     if len(posting) == _bits_bytes(size):
         return int.from_bytes(posting, "little")
-    return _bits_of(numbers("H", posting), size)
+    return bits_of(numbers("H", posting), size)
 
 
 def join(pieces: Sequence[Piece], size: int) -> bytes:
@@ -95,7 +109,7 @@ def _bits_bytes(size: int) -> int:
     return (size + 7) // 8
 
 
-def _bits_of(slots: Iterable[int], size: int) -> int:
+def bits_of(slots: Iterable[int], size: int) -> int:
     marks = bytearray(_bits_bytes(size))
     for slot in slots:
         marks[slot >> 3] |= 1 << (slot & 7)

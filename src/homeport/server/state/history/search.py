@@ -125,7 +125,7 @@ def _push(heap: list[tuple[Place, int, Iterator[Place]]], stream: int, keys: Ite
 
 def _segments(database: sqlite3.Connection, query: Query) -> list[tuple[int, Segment]]:
     """(newest instant, segment), newest first, without those that the bounds leave nothing of."""
-    rows = database.execute("SELECT newest, oldest, id, first, size, weight FROM segments ORDER BY newest DESC")
+    rows = database.execute("SELECT newest, oldest, id, first, size, pages FROM segments ORDER BY newest DESC")
     latest = min(
         (bound for bound in (query.until, -query.after[0] if query.after else None) if bound is not None),
         default=None,

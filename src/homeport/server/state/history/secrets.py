@@ -12,6 +12,7 @@ _QUOTES: Final = "\"'`()[]{}<>,;."
 _PAIR: Final = r"""(?P<name>[\w.-]+)["']?(?P<sign>[:=])["']?(?P<value>[^"',;&\s]+)"""
 _SCHEMES: Final = ("bearer", "basic")
 _SHORTEST_CHARS: Final = 8
+_PLAIN_CHARS: Final = 15  # no issuer's key is a word of letters alone that is so short
 
 
 def secret_spans(text: str) -> Iterator[tuple[int, int]]:
@@ -21,17 +22,16 @@ def secret_spans(text: str) -> Iterator[tuple[int, int]]:
     for match in re.finditer(r"\S+", text):
         word = match[0].strip(_QUOTES + ":=")
         start = match.start() + match[0].find(word)
-        if not word:
-            continue
-        if is_secret_value(word) or _is_value_of(name, word, is_named):
+        plain = len(word) <= _PLAIN_CHARS and word.isalpha()
+        if not plain and (is_secret_value(word) or _is_value_of(name, word, is_named)):
             yield start, start + len(word)
-        else:
+        elif not plain:
             yield from ((start + pair.start("value"), start + pair.end("value")) for pair in _secret_pairs(word))
         if word.lower() in _SCHEMES:
-            name, is_named = name or word, is_named
-        else:
+            name = name or word
+        elif word:
             name = word.lstrip("-") if len(word) <= 64 and is_secret_name(word.lstrip("-")) else ""
-            is_named = bool(re.search("""[:=]["'`]*$""", match[0]))
+            is_named = bool(name) and match[0].rstrip("\"'`")[-1:] in (":", "=")
 
 
 def _secret_pairs(word: str) -> Iterator[re.Match[str]]:
@@ -44,5 +44,5 @@ def _is_value_of(name: str, word: str, is_named: bool) -> bool:
     """is_named: the name had a colon or an equals sign behind it."""
     if not name or word.lower() in _SCHEMES or not is_secret(name, word):
         return False
-    made = len(word) >= _SHORTEST_CHARS and bool(re.search(r"\d", word) and re.search(r"[A-Za-z]", word))
-    return made or (is_named and len(word) >= 6 and not word.isalpha())
+    mixed = not word.isalpha() and not word.isdigit()
+    return mixed and (is_named or (len(word) >= _SHORTEST_CHARS and bool(re.search(r"\d", word))))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import sqlite3
 from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
@@ -20,26 +21,26 @@ from homeport.server.state.history.texts import unpack
 
 TABLES: Final = """
 CREATE TABLE segments (
-    id INTEGER PRIMARY KEY, first INTEGER NOT NULL UNIQUE, size INTEGER NOT NULL, weight INTEGER NOT NULL,
-    newest INTEGER NOT NULL, oldest INTEGER NOT NULL, instants BLOB NOT NULL, ranks BLOB NOT NULL);
+    id INTEGER PRIMARY KEY, first INTEGER NOT NULL UNIQUE, size INTEGER NOT NULL, pages INTEGER NOT NULL,
+    newest INTEGER NOT NULL, oldest INTEGER NOT NULL, instants BLOB NOT NULL, ranks BLOB NOT NULL,
+    turns BLOB NOT NULL);
 CREATE TABLE postings (
     segment INTEGER NOT NULL, gram TEXT NOT NULL, posting BLOB NOT NULL, PRIMARY KEY (segment, gram)) WITHOUT ROWID;
 """
 
-# The weight of a segment is its number of turns, or where they are long its text counted in pages of this length.
-_PAGE_CHARS: Final = 2048
+# In pages, of which every turn has at least one.
 _SEALED: Final = 128
 _MERGED: Final = (1024, 8192)
-_FACET: Final = "\n\n\n"  # no folded text gives a gram that is longer than three characters
+_FACET: Final = "\n" * postings.GRAM_CHARS  # what is longer than a gram is a facet, and its posting is of turns
 
 
 class Segment(NamedTuple):
-    """id: of its postings. first: the number of its first turn; `size` turns follow one another."""
+    """id: of its postings. first: the number of its first turn; `size` turns follow one another. pages: of them all."""
 
     id: int
     first: int
     size: int
-    weight: int
+    pages: int
 
 
 def user_facet(user: str) -> str:
@@ -63,12 +64,11 @@ def seal(database: sqlite3.Connection) -> bool:
 
     Gives whether there is more to do. Inside a transaction of the caller's.
     """
-    first = sealed_to(database) + 1
-    chunk, weight = _next_chunk(database, first)
-    if weight >= _SEALED:
-        _build(database, first, chunk, weight)
-    merged = any(_merge_last(database, cap) for cap in _MERGED)
-    return merged or weight >= _MERGED[-1]
+    chunk = _next_chunk(database, sealed_to(database) + 1)
+    pages = sum(postings.page_count(chars) for _, chars in chunk)
+    if pages >= _SEALED:
+        _build(database, chunk[0][0], chunk[-1][0])
+    return any(_merge_last(database, cap) for cap in _MERGED) or pages >= _MERGED[-1]
 
 
 def sealed_to(database: sqlite3.Connection) -> int:
@@ -79,20 +79,11 @@ def sealed_to(database: sqlite3.Connection) -> int:
 
 def candidates(database: sqlite3.Connection, segment: Segment, terms: Sequence[str], facets: Sequence[str]) -> int:
     """The bits of those turns of a segment that may hold every term: none that does is missing."""
-    bits = (1 << segment.size) - 1
-    for gram in (
-        *facets,
-        *(gram for term in terms if len(term) >= postings.GRAM_CHARS for gram in postings.grams_to_ask(term)),
-    ):
-        row = database.execute(
-            "SELECT posting FROM postings WHERE segment = ? AND gram = ?", (segment.id, gram)
-        ).fetchone()
-        bits = bits & postings.decode(row[0], segment.size) if row else 0
-        if not bits:
-            return 0
+    bits = _all_of(database, segment, facets, segment.size)
     for term in terms:
-        if len(term) < postings.GRAM_CHARS and bits:
-            bits &= _beginning_with(database, segment, term)
+        if not bits:
+            break
+        bits &= _turns(database, segment, _pages_with(database, segment, term))
     return bits
 
 
@@ -109,18 +100,47 @@ def newest_first(database: sqlite3.Connection, segment: Segment, bits: int) -> I
             yield -instants[slot], segment.first + slot
 
 
+def _pages_with(database: sqlite3.Connection, segment: Segment, term: str) -> int:
+    if len(term) < postings.GRAM_CHARS:
+        return _beginning_with(database, segment, term)
+    return _all_of(database, segment, postings.grams_to_ask(term), segment.pages)
+
+
+def _all_of(database: sqlite3.Connection, segment: Segment, grams: Iterable[str], size: int) -> int:
+    bits = (1 << size) - 1
+    for gram in grams:
+        row = database.execute(
+            "SELECT posting FROM postings WHERE segment = ? AND gram = ?", (segment.id, gram)
+        ).fetchone()
+        bits = bits & postings.decode(row[0], size) if row else 0
+        if not bits:
+            break
+    return bits
+
+
 def _beginning_with(database: sqlite3.Connection, segment: Segment, term: str) -> int:
-    """The turns that hold a term of one or two characters; all, where they are so many that looking is quicker."""
-    bits, enough = 0, segment.size // 4
+    """The pages that hold a term shorter than a gram; all, where they are so many that looking is quicker."""
+    bits, enough = 0, segment.pages // 4
     rows = database.execute(
         "SELECT posting FROM postings WHERE segment = ? AND gram >= ? AND gram < ?",
         (segment.id, term, postings.after_prefix(term)),
     )
     for (posting,) in rows:
-        bits |= postings.decode(posting, segment.size)
+        bits |= postings.decode(posting, segment.pages)
         if bits.bit_count() > enough:
-            return (1 << segment.size) - 1
+            return (1 << segment.pages) - 1
     return bits
+
+
+def _turns(database: sqlite3.Connection, segment: Segment, pages: int) -> int:
+    """The bits of the turns that pages belong to."""
+    if segment.pages == segment.size or not pages:
+        return pages
+    if pages.bit_count() * 4 > segment.pages:
+        return (1 << segment.size) - 1
+    blob = database.execute("SELECT turns FROM segments WHERE id = ?", (segment.id,)).fetchone()[0]
+    turns = postings.numbers("H", blob)
+    return postings.bits_of({turns[page] for page in postings.slots_of(pages)}, segment.size)
 
 
 class _Row(NamedTuple):
@@ -130,38 +150,42 @@ class _Row(NamedTuple):
     folded: str
 
 
-def _next_chunk(database: sqlite3.Connection, first: int) -> tuple[list[tuple[int, int]], int]:
-    """(number, characters) of the turns from `first` that fit the largest segment, and their weight."""
+def _next_chunk(database: sqlite3.Connection, first: int) -> list[tuple[int, int]]:
+    """(number, characters) of the turns from `first` on that fit the largest segment."""
     chunk: list[tuple[int, int]] = []
-    chars = 0
+    pages = 0
     for row in database.execute("SELECT turn, chars FROM texts WHERE turn >= ? ORDER BY turn", (first,)):
-        chunk.append(row)
-        chars += row[1]
-        if _weight(len(chunk), chars) >= _MERGED[-1]:
+        pages += postings.page_count(row[1])
+        if chunk and pages > _MERGED[-1]:
             break
-    return chunk, _weight(len(chunk), chars)
+        chunk.append(row)
+    return chunk
 
 
-def _weight(turns: int, chars: int) -> int:
-    return max(turns, chars // _PAGE_CHARS)
-
-
-def _build(database: sqlite3.Connection, first: int, chunk: list[tuple[int, int]], weight: int) -> None:
-    size = chunk[-1][0] - first + 1
-    slots: dict[str, array[int]] = {}
-    instants = array("q", bytes(8 * size))
-    for row in _rows(database, first, chunk[-1][0]):
+def _build(database: sqlite3.Connection, first: int, last: int) -> None:
+    instants = array("q", bytes(8 * (last - first + 1)))
+    turns = array("H")
+    places: defaultdict[str, list[int]] = defaultdict(list)
+    for row in _rows(database, first, last):
         slot = row.number - first
         instants[slot] = row.instant
-        for gram in (*postings.grams_of(row.folded), *row.facets):
-            found = slots.get(gram)
-            if found is None:
-                slots[gram] = array("H", (slot,))
-            else:
-                found.append(slot)
+        for facet in row.facets:
+            places[facet].append(slot)
+        for grams in postings.pages_of(row.folded):
+            page = len(turns)
+            turns.append(slot)
+            for gram in grams:
+                places[gram].append(page)
     segment = _next_id(database)
-    _add_segment(database, segment, first, weight, instants)
-    _add_postings(database, segment, ((gram, postings.encode(slots[gram], size)) for gram in sorted(slots)))
+    _add_segment(database, segment, first, instants, turns)
+    sizes = (len(turns), len(instants))
+    _add_postings(
+        database, segment, ((gram, postings.encode(places[gram], sizes[_is_facet(gram)])) for gram in sorted(places))
+    )
+
+
+def _is_facet(gram: str) -> bool:
+    return len(gram) > postings.GRAM_CHARS
 
 
 def _rows(database: sqlite3.Connection, first: int, last: int) -> Iterator[_Row]:
@@ -182,15 +206,15 @@ def _next_id(database: sqlite3.Connection) -> int:
     return int(database.execute("SELECT coalesce(max(id), 0) + 1 FROM segments").fetchone()[0])
 
 
-def _add_segment(database: sqlite3.Connection, new: int, first: int, weight: int, instants: array[int]) -> None:
+def _add_segment(database: sqlite3.Connection, new: int, first: int, instants: array[int], turns: array[int]) -> None:
     # Stable: turns of one instant stay in the order in which they landed.
     ranks = array("H", sorted(range(len(instants)), key=lambda slot: -instants[slot]))
     database.execute(
-        "INSERT INTO segments (id, first, size, weight, newest, oldest, instants, ranks) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO segments (id, first, size, pages, newest, oldest, instants, ranks, turns) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
-            new, first, len(instants), weight, max(instants), min(instants),
-            postings.as_blob(instants), postings.as_blob(ranks),
+            new, first, len(instants), len(turns), max(instants), min(instants),
+            postings.as_blob(instants), postings.as_blob(ranks), postings.as_blob(turns),
         ),
     )  # fmt: skip
 
@@ -203,41 +227,53 @@ def _add_postings(database: sqlite3.Connection, segment: int, found: Iterable[tu
 
 
 def _merge_last(database: sqlite3.Connection, cap: int) -> bool:
-    """Make one of the last segments that are lighter than `cap`, as soon as they weigh it together."""
+    """Make one of the last segments that are smaller than `cap` pages, as soon as they have that many together."""
     run: list[Segment] = []
-    for row in database.execute("SELECT id, first, size, weight FROM segments ORDER BY first DESC"):
+    for row in database.execute("SELECT id, first, size, pages FROM segments ORDER BY first DESC"):
         if row[3] >= cap:
             break
         run.append(Segment(*row))
-    if len(run) < 2 or sum(segment.weight for segment in run) < cap:
+    if len(run) < 2 or sum(segment.pages for segment in run) < cap:
         return False
     run.reverse()
-    if sum(segment.size for segment in run) > postings.MOST_SLOTS:
+    if sum(segment.pages for segment in run) > postings.MOST_SLOTS:
         return False
     _merge(database, run)
     return True
 
 
 def _merge(database: sqlite3.Connection, run: list[Segment]) -> None:
-    instants = array("q")
+    instants, turns = array("q"), array("H")
     for segment in run:
-        row = database.execute("SELECT instants FROM segments WHERE id = ?", (segment.id,)).fetchone()
+        row = database.execute("SELECT instants, turns FROM segments WHERE id = ?", (segment.id,)).fetchone()
+        offset = len(instants)
+        turns.extend(turn + offset for turn in postings.numbers("H", row[1]))
         instants.extend(postings.numbers("q", row[0]))
     new = _next_id(database)
     database.executemany("DELETE FROM segments WHERE id = ?", ((segment.id,) for segment in run))
-    _add_segment(database, new, run[0].first, sum(segment.weight for segment in run), instants)
-    _add_postings(database, new, _joined(database, run, len(instants)))
+    _add_segment(database, new, run[0].first, instants, turns)
+    _add_postings(database, new, _joined(database, run, (len(turns), len(instants))))
     database.executemany("DELETE FROM postings WHERE segment = ?", ((segment.id,) for segment in run))
 
 
-def _joined(database: sqlite3.Connection, run: list[Segment], size: int) -> Iterator[tuple[str, bytes]]:
-    streams = [_pieces(database, segment, run[0].first) for segment in run]
+def _joined(database: sqlite3.Connection, run: list[Segment], sizes: tuple[int, int]) -> Iterator[tuple[str, bytes]]:
+    """sizes: pages and turns of the new segment."""
+    streams = []
+    page = 0
+    for segment in run:
+        streams.append(_pieces(database, segment, (page, segment.first - run[0].first)))
+        page += segment.pages
     # By code points, as SQLite orders them, and as Python compares them.
     for gram, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
-        yield gram, postings.join([piece for _, piece in group], size)
+        yield gram, postings.join([piece for _, piece in group], sizes[_is_facet(gram)])
 
 
-def _pieces(database: sqlite3.Connection, segment: Segment, first: int) -> Iterator[tuple[str, postings.Piece]]:
+def _pieces(
+    database: sqlite3.Connection, segment: Segment, offsets: tuple[int, int]
+) -> Iterator[tuple[str, postings.Piece]]:
+    """offsets: where the pages and the turns of the segment begin in the new one."""
+    sizes = (segment.pages, segment.size)
     rows = database.execute("SELECT gram, posting FROM postings WHERE segment = ? ORDER BY gram", (segment.id,))
     for gram, posting in rows:
-        yield gram, postings.Piece(segment.first - first, segment.size, posting)
+        which = _is_facet(gram)
+        yield gram, postings.Piece(offsets[which], sizes[which], posting)

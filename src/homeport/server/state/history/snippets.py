@@ -17,6 +17,7 @@ LONGEST_CHARS: Final = 160
 # Looked at around what was found, so that a blob or a key block is known for what it is before it is cut.
 _AROUND_CHARS: Final = 2048
 _STEP_CHARS: Final = 256
+_SHORT_CHARS: Final = 40
 
 _KEY_BLOCK: Final = r"(?s)-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
 _BLOB: Final = r"(?:data:[\w/+.-]+;base64,)?[A-Za-z0-9+/_-]{60,}={0,2}"
@@ -88,8 +89,9 @@ def _around(text: str, start: int, end: int) -> str:
     first = boundary_before(text, start - _AROUND_CHARS)
     context = text[first : boundary_after(text, end + _AROUND_CHARS)]
     start, end = start - first, min(end - first, start - first + LONGEST_CHARS)
-    near = context[max(0, start - 2 * LONGEST_CHARS) : end + 2 * LONGEST_CHARS]
-    offset = max(0, start - 2 * LONGEST_CHARS)
+    # A credential farther away is not in the snippet.
+    offset = max(0, start - LONGEST_CHARS - _SHORT_CHARS)
+    near = context[offset : end + LONGEST_CHARS + _SHORT_CHARS]
     changes = [
         *(_Change(match.start(), match.end(), MASK) for match in re.finditer(_KEY_BLOCK, context)),
         *_blobs(context),
