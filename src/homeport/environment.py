@@ -100,6 +100,16 @@ def _platform() -> Platform:
     return "darwin" if sys.platform == "darwin" else "linux"
 
 
+def account_folder(user_id: int | None) -> Path | None:
+    """The folder that the user database names for an account; None where it names none, and on Windows."""
+    try:
+        import pwd
+
+        return Path(pwd.getpwuid(user_id or 0).pw_dir)
+    except (ImportError, KeyError):
+        return None
+
+
 def _home() -> Path:
     """$HOME, or where it is unset the account's own folder from the user database."""
     try:

@@ -260,6 +260,19 @@ def replace(target: Path, data: bytes, *, new_mode: int = 0o600) -> None:
     sync_folder(real.parent)
 
 
+def rename(path: Path, target: Path) -> None:
+    """Give a file or folder another name, which the caller knows to be free; both folders are synced.
+
+    Raises HomeportError: read_only, disk_full, write_failed (details `errno`).
+    """
+    try:
+        os.rename(path, target)
+    except OSError as error:
+        raise write_error(target, error) from error
+    for folder in (target.parent, path.parent):
+        sync_folder(folder)
+
+
 def make_folder(path: Path, *, mode: int = 0o700) -> tuple[Path, ...]:
     """Make a folder and its missing parents; give those made, outermost first. They belong to who owns the parent.
 

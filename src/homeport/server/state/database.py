@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from homeport.errors import HomeportError
+from homeport.server.state.surroundings import network_type
 
 _CHECKED_BYTES: Final = 16 * 1024 * 1024
 
@@ -83,8 +84,10 @@ class Database:
         connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             connection.execute(f"PRAGMA busy_timeout = {_wait_ms(deadline_s)}")
-            # Where the file system has no shared memory this stays a rollback journal, which is as safe and slower.
-            connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            # The log needs memory that all readers share: machines that share a file system have none, and damage the
+            # file. Where a local one has none either this stays a rollback journal, which is as safe and slower.
+            journal = "WAL" if network_type(path) is None else "DELETE"
+            connection.execute(f"PRAGMA journal_mode = {journal}").fetchone()
             connection.execute("PRAGMA synchronous = FULL")
             if path.stat().st_size <= _CHECKED_BYTES:
                 verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]

@@ -7,7 +7,7 @@ from pathlib import Path, PurePath
 from typing import NamedTuple
 
 from homeport import files
-from homeport.environment import Environment
+from homeport.environment import Environment, account_folder
 from homeport.errors import HomeportError
 
 
@@ -54,13 +54,8 @@ def home_path(environment: Environment, root: str | None = None) -> PurePath:
 
 
 def _account_folder(environment: Environment) -> PurePath:
-    try:
-        import pwd
-
-        folder = Path(pwd.getpwuid(environment.user_id or 0).pw_dir)
-    except (ImportError, KeyError):
-        folder = Path("/")
-    if not folder.is_absolute() or folder == folder.parent:
+    folder = account_folder(environment.user_id)
+    if folder is None or not folder.is_absolute() or folder == folder.parent:
         raise HomeportError(
             "home_unusable",
             f"HOME is {environment.home} and this account has no folder of its own",

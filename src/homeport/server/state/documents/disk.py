@@ -55,18 +55,9 @@ def put(place: Place, data: bytes) -> None:
 
 
 def rename(place: Place, target: Place) -> None:
+    """To a free name, which the caller's lock keeps free: nothing is replaced."""
     with _no_host_path(place.address):
-        _in_folder(target.path.parent, lambda: _rename(place.path, target.path))
-        for folder in (target.path.parent, place.path.parent):
-            files.sync_folder(folder)
-
-
-def _rename(path: Path, target: Path) -> None:
-    try:
-        # To a free name, which the caller's lock keeps free: nothing is replaced.
-        path.rename(target)
-    except OSError as error:
-        raise files.write_error(target, error) from error
+        _in_folder(target.path.parent, lambda: files.rename(place.path, target.path))
 
 
 def _in_folder(folder: Path, act: Callable[[], object]) -> None:

@@ -53,7 +53,8 @@ class Locks:
                     raise HomeportError(
                         "store_failed",
                         f"the lock files of the home could not be used: {error.strerror}",
-                        "look at the mode of the home, and whether its file system has locks",
+                        "look at the mode of the home; on a file system without locks name another place by "
+                        "HOMEPORT_HOME or --root",
                     ) from error
                 held.callback(lock.release)
             yield
