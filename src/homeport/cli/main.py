@@ -24,6 +24,7 @@ COMMANDS: Final[Mapping[str, tuple[str, str]]] = {
     "serve": ("homeport.cli.serve", "Run the bundled server on stdin and stdout."),
     "docs": ("homeport.cli.docs", "Print a page of the documentation."),
     "memory": ("homeport.cli.memory", "View and change documents, and look at their versions."),
+    "history": ("homeport.cli.history", "Search and read recorded conversations."),
     "completion": ("homeport.cli.completion", "Print the completion script for a shell."),
 }
 """Command -> module that holds a click command of that name, and its line in the overview."""
@@ -127,7 +128,9 @@ def _run(words: list[str], command: tuple[str, ...] | None, environment: Environ
 def _usage(error: click.UsageError) -> HomeportError:
     path = error.ctx.command_path if error.ctx else "homeport"
     hint = f"see {path} --help"
-    if isinstance(error, click.NoSuchOption) and path.endswith(" install"):
+    if path.endswith(" install") and (
+        isinstance(error, click.NoSuchOption) or "extra argument" in error.format_message()
+    ):
         hint += "; a server's command with its own options goes behind --, as in: -- npx -y some-server"
     return HomeportError("usage_error", error.format_message().rstrip("."), hint)
 

@@ -24,3 +24,8 @@ class Viewer(NamedTuple):
         if self.reach == "own":
             return "c.user = ?", (self.user,)
         return "c.user = ? AND c.project IS ?", (self.user, self.project)
+
+
+def user_of(scope: str) -> str:
+    """Whose conversations go with a scope: `user:ann` for `user:ann/proj:site`."""
+    return scope.partition("/")[0]
