@@ -126,3 +126,19 @@ def test_no_other_folder_is_asked_for(project: Path) -> None:
     finally:
         os.chdir(project)
     assert (done.exit, done.envelope["error"]["code"]) == (1, "home_unusable")
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        pytest.param(("install", "cursor"), "did you mean --client cursor?", id="a client for a server"),
+        pytest.param(("install", "--client", "cursor,codex"), "say --client once for each", id="a list"),
+        pytest.param(
+            ("install", "--client", "cursor", "--name", "x", "python3", "x.py"), "goes behind --", id="no dashes"
+        ),
+    ],
+)
+def test_a_likely_slip_is_told_how_it_is_said(home: Path, words: tuple[str, ...], hint: str) -> None:
+    done = run(*words, "--json")
+    assert done.exit == 2
+    assert hint in done.envelope["error"]["hint"]

@@ -20,13 +20,13 @@ def checklist(plans: Mapping[str, ClientPlan]) -> tuple[str, ...]:
         questionary.Choice(
             title=f"{plan.rows[0].label}: {_state(plan)}",
             value=name,
-            checked=plan.refused is None,
+            checked=plan.refused is None and plan.changes_something,
             disabled=_reason(plan),
         )
         for name, plan in plans.items()
     ]
     if all(choice.disabled for choice in choices):
-        raise usage_error("no client was found on this machine", "homeport list shows where it looked")
+        raise usage_error("no client was found on this machine", "homeport install --client all shows where it looked")
     ticked = questionary.checkbox("Which clients?", choices=choices).unsafe_ask()
     if not ticked:
         raise usage_error("no client was chosen")
@@ -37,7 +37,9 @@ def _state(plan: ClientPlan) -> str:
     row = plan.rows[0]
     words = {"created": "would be added", "updated": "would be updated", "unchanged": "is there already"}
     words |= {"removed": "would be taken out", "absent": "is not there"}
-    return words.get(row.outcome, row.error.message if row.error else row.outcome)
+    if row.error is not None:
+        return row.error.message.removeprefix(f"{row.label} ").removeprefix(f"{row.label}: ")
+    return words.get(row.outcome, row.outcome)
 
 
 def _reason(plan: ClientPlan) -> str | None:

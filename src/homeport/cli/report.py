@@ -142,8 +142,8 @@ def _say_ending(operation: str, rows: Sequence[Row], environment: Environment) -
     if changing:
         owned = any(row.place and row.place.owner for row in changing)
         output.guidance(
-            f"Nothing was written. To apply it, run the same command with --write{' --via file' if owned else ''}; "
-            "`homeport undo` takes it back."
+            f"Nothing was written. --diff shows the lines. To apply it, run the same command with --write"
+            f"{' --via file' if owned else ''}; `homeport undo` takes it back."
         )
 
 

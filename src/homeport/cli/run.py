@@ -76,6 +76,8 @@ def _near(client: str) -> str:
     from difflib import get_close_matches
 
     known = [*CLIENTS, "all", MCP_JSON]
+    if "," in client:
+        return f"say --client once for each; known: {', '.join(known)}"
     near = get_close_matches(client.lower(), known, n=1, cutoff=0.7)
     return (f"did you mean {near[0]}? " if near else "") + f"known: {', '.join(known)}"
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from homeport.cli.main import usage_error
+from homeport.cli.options import CLIENT_NAMES
 from homeport.errors import HomeportError
 from homeport.installer.clients.references import parse_text, plain_text
 from homeport.installer.clients.values import Level, Reference, Registration, Remote, Server, Stdio, Text
@@ -107,6 +108,8 @@ def _check_together(target: Target) -> None:
 
 def _required_name(target: Target) -> str:
     if target.name is None:
+        if target.url in CLIENT_NAMES:
+            raise usage_error(f"'{target.url}' is a client", f"did you mean --client {target.url}?")
         raise usage_error("--name is needed for a server that is not the bundled one", "choose one with --name NAME")
     return target.name
 

@@ -111,3 +111,28 @@ def test_a_bare_command_that_is_to_travel_stays_bare_and_the_client_is_told_of()
     server, notes = command_for(Stdio(plain_text("homeport")), cursor, place, environment, keeps_bare=True)
     assert server == Stdio(plain_text("homeport"))
     assert "PATH" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("client", "line", "told"),
+    [
+        pytest.param(claude_code, "rota", (), id="on PATH"),
+        pytest.param(
+            claude_code, "gone", ("'gone' is not on PATH here, so the client may not find it either",), id="not"
+        ),
+        pytest.param(
+            cursor, "gone", ("'gone' is not on PATH here, so the client may not find it either",), id="window"
+        ),
+        pytest.param(
+            cursor,
+            "./rota",
+            ("'./rota' is taken from the folder that the client starts servers in; an absolute path is safer",),
+            id="relative",
+        ),
+        pytest.param(claude_code, "${ROTA}", (), id="a reference"),
+        pytest.param(claude_code, "/opt/rota", (), id="a path"),
+    ],
+)
+def test_a_command_that_may_not_be_found_is_told_of(client: object, line: str, told: tuple[str, ...]) -> None:
+    server = Stdio(parse_text(line), ())
+    assert command_for(server, client, at("/x/mcp.json", LINUX), LINUX)[1] == told  # type: ignore[arg-type] # a module

@@ -148,6 +148,8 @@ things = st.recursive(
 @settings(deadline=None)
 @given(things.map(json.dumps) | st.text(max_size=60) | st.text(st.sampled_from("{}[]\"':,/*# \n=a.$`~"), max_size=40))
 @example('{"command": {"path": null}}')
+@example('{"command": {}, "url": ""}')
+@example('{"command": {"a": 1}, "url": "https://x.example"}')
 @example('{"env": {"a": {}}, "command": ["a", {}], "env_vars": [{}]}')
 def test_any_text_gives_servers_or_an_error_of_ours(text: str) -> None:
     try:

@@ -26,13 +26,15 @@ def command_for(
 
     keeps_bare: a bare command is meant so, for a teammate's machine.
 
-    A leading `~/` becomes the home; a bare command becomes absolute for a client without the shell's PATH; a script
-    shim gets `cmd /c` on native Windows; a Linux command for a Windows client's file goes through wsl.exe.
+    A leading `~/` becomes the home; a bare command becomes absolute for a client without the shell's PATH; one
+    that is not found, or depends on the folder, is told; a script shim gets `cmd /c` on native Windows; a Linux command
+    for a Windows client's file goes through wsl.exe.
     Raises HomeportError: reference_unsupported (a variable would have to cross from Windows into WSL).
     """
     if not isinstance(server, Stdio):
         return server, ()
     server = _at_home(server, environment)
+    lost = () if keeps_bare else _not_found(server, environment)
     if client.IS_GUI and not keeps_bare:
         made = _absolute(server, environment)
     elif client.IS_GUI and not re.search(r"[\\/]", server.command.shown()):
@@ -45,12 +47,21 @@ def command_for(
             return _through_wsl(server, environment), (
                 "the client runs on Windows, so the command goes through wsl.exe",
             )
-        return made, ()
+        return made, lost
     if _is_shim(server.command, environment):
         return server._replace(command=plain_text("cmd"), args=(plain_text("/c"), server.command, *server.args)), (
             f"{server.command.shown()} is a script on Windows, so cmd /c starts it",
         )
-    return made, ()
+    return made, lost
+
+
+def _not_found(server: Stdio, environment: Environment) -> tuple[str, ...]:
+    command = server.command.plain
+    if command is not None and re.match(r"\.{1,2}[\\/]", command):
+        return (f"'{command}' is taken from the folder that the client starts servers in; an absolute path is safer",)
+    if command is None or re.search(r"[\\/]", command) or environment.search(command) is not None:
+        return ()
+    return (f"'{command}' is not on PATH here, so the client may not find it either",)
 
 
 def _starts_in_linux(file: PurePath, environment: Environment) -> bool:

@@ -89,21 +89,25 @@ def _entries(data: Json) -> Iterator[tuple[str | None, dict[str, Json]]]:
 
 
 def _is_entry(value: dict[str, Json]) -> bool:
-    command = value.get("command", value.get("cmd"))
-    is_command = (isinstance(command, (str, list)) and bool(command)) or (
-        isinstance(command, dict) and isinstance(command.get("path"), str) and bool(command["path"])
-    )
-    return is_command or any(isinstance(value.get(key), str) for key in _URL_KEYS)
+    return _command_of(value) is not None or any(isinstance(value.get(key), str) for key in _URL_KEYS)
+
+
+def _command_of(entry: dict[str, Json]) -> Json:
+    """What a program is named by in one of the shapes there are, or None."""
+    command = entry.get("command", entry.get("cmd"))
+    if isinstance(command, dict):  # Zed's older shape
+        return command if isinstance(command.get("path"), str) and command["path"] else None
+    return command if isinstance(command, (str, list)) and command else None
 
 
 def _pasted(name: str | None, entry: dict[str, Json]) -> Pasted:
     left_out = tuple(sorted(key for key in entry if key not in _READ_KEYS))
-    command = entry.get("command", entry.get("cmd"))
-    return Pasted(name, _stdio(command, entry) if command else _remote(entry), left_out)
+    command = _command_of(entry)
+    return Pasted(name, _remote(entry) if command is None else _stdio(command, entry), left_out)
 
 
 def _stdio(command: Json, entry: dict[str, Json]) -> Stdio:
-    if isinstance(command, dict):  # Zed's older shape
+    if isinstance(command, dict):
         entry = {**entry, **command}
         command = command["path"]
     words = command if isinstance(command, list) else [command]
