@@ -28,8 +28,9 @@ EXAMPLE_VARIABLES = {"GITHUB_TOKEN", "DOCS_TOKEN", "LEDGER_TOKEN", "WEATHER_KEY"
 
 # In the source in capitals, and no environment variable.
 NO_VARIABLES = {
-    "AKIA", "ASIA", "CLIENT", "CLIENTS", "COMMIT", "DIR", "FILE", "LEVEL", "NAME", "NFC", "NFKD", "OPERATION",
-    "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK", "ROLLBACK", "RUNS", "SCOPE", "SERVER", "STATE", "STATUS", "URL",
+    "ADDRESS", "AKIA", "ASIA", "CLIENT", "CLIENTS", "COMMIT", "DELETE", "DIR", "FILE", "LEVEL", "LINE", "NAME", "NEW",
+    "NFC", "NFKD", "OLD", "OPERATION", "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK", "ROLLBACK", "RUNS", "SCOPE", "SERVER",
+    "STATE", "STATUS", "TEXT", "URL", "VACUUM", "WAL",
 }  # fmt: skip
 # Spelled by Windows in mixed case.
 MIXED_CASE = {"ProgramData", "ProgramFiles", "ProgramFiles(x86)", "SystemRoot"}
@@ -42,8 +43,10 @@ def command(name: str) -> click.Command:
 
 
 def options(name: str) -> set[str]:
-    """The long options of a command, without --help."""
-    return {option for one in command(name).params for option in one.opts if option.startswith("--")}
+    """The long options of a command and of the commands below it, without --help."""
+    found = command(name)
+    whole = [found, *(found.commands.values() if isinstance(found, click.Group) else ())]
+    return {option for one in whole for parameter in one.params for option in parameter.opts if option[:2] == "--"}
 
 
 def documented_options(page: Path) -> list[str]:

@@ -38,6 +38,8 @@ PROJECT = (f"install --client cursor --level project --write {OTHER}",)
 OFF = '{"mcp": {"homeport": {"type": "local", "command": ["/opt/homeport", "serve"], "enabled": false}}}'
 DOUBLED = '{"mcpServers": {"a": {"command": "/own.sh"}, "b": {"command": "/own.sh"}}}'
 
+NOTED = ("memory create /user/a one",)
+
 # What a person does to Cursor's file between two command lines.
 BY_HAND: Mapping[str, Callable[[str], str]] = {
     "the entry is taken out": lambda text: '{"mcpServers": {}}',
@@ -164,6 +166,27 @@ CASES: dict[str, Case] = {
     "docs, the list": Case("docs"),
     "docs, a page": Case("docs quickstart"),
     "docs, no such page": Case("docs nope", "usage_error"),
+    "memory, the index": Case("memory view", files={".homeport/memory/user=ann/con": "x"}),
+    "memory, a folder": Case("memory view /user", before=NOTED),
+    "memory, a document": Case("memory view /user/a", before=NOTED),
+    "memory, made": Case("memory create /user/a one"),
+    "memory, replaced": Case("memory str_replace /user/a one two", before=NOTED),
+    "memory, inserted": Case("memory insert /user/a 0 zero", before=NOTED),
+    "memory, deleted": Case("memory delete /user/a", before=NOTED),
+    "memory, renamed": Case("memory rename /user/a /user/b", before=NOTED),
+    "memory, a conflict": Case("memory create /user/a two --expected-version 9", "version_conflict", before=NOTED),
+    "memory, versions": Case("memory versions /user/a", before=NOTED),
+    "memory, one version": Case("memory versions /user/a --show 1", before=NOTED),
+    "memory, two versions": Case("memory versions /user/a --diff 1", before=NOTED),
+    "memory, reverted": Case("memory revert /user/a 1", before=NOTED),
+    "memory, redacted": Case("memory redact /user/a 1 --current", before=NOTED),
+    "memory, still in use": Case("memory redact /user/a 1", "text_in_use", before=NOTED),
+    "memory, found": Case("memory search ONE", before=NOTED),
+    "memory, exported": Case("memory export $HOME/out --versions", before=NOTED),
+    "memory, imported": Case("memory import $HOME/notes --into /user", None, {"notes/a": "x"}),
+    "memory, imported in part": Case("memory import $HOME/notes --into /user", "import_incomplete", {"notes/con": "x"}),
+    "memory, not there": Case("memory view /user/none", "document_not_found"),
+    "memory, no address": Case("memory create", "usage_error"),
     "completion, no such shell": Case("completion ksh", "usage_error"),
     "no such command": Case("instal", "usage_error"),
 }

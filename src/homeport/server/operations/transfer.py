@@ -30,7 +30,7 @@ def export_documents(documents: Documents, target: Path, path: str, versions: bo
         if versions:
             lines = history_lines(documents, start, _patient(call))
             add(VERSIONS, "".join(f"{line}\n" for line in lines).encode())
-            done.histories = len(lines)
+            done.versions = len(lines)
         for address in _below(documents, start, done):
             try:
                 document = documents.read(address, _patient(call))
@@ -125,20 +125,20 @@ def _import_histories(documents: Documents, data: bytes, done: _Done, call: Call
     for path, past in histories.items():
         try:
             if documents.past.adopt(parse_address(path), past, _patient(call)):
-                done.histories += 1
+                done.versions += 1
         except HomeportError as error:
             done.refuse(f"{VERSIONS}: {shown(path)}", error.code, error.message)
 
 
 @dataclass
 class _Done:
-    """What came of each item."""
+    """What came of each item. versions: how many were written, or of how many documents they were brought along."""
 
     command: str
     names: dict[str, list[str]] = field(default_factory=lambda: {"created": [], "replaced": [], "exported": []})
     refused: list[dict[str, str]] = field(default_factory=list)
     unchanged: int = 0
-    histories: int = 0
+    versions: int = 0
 
     def refuse(self, item: str, code: str, message: str) -> None:
         self.refused.append({"item": shown(item, 600)[1:-1], "code": code, "message": message})
@@ -148,9 +148,9 @@ class _Done:
         more: dict[str, Any] = {"unchanged": self.unchanged} if self.command == "import" else {}
         result = {
             "command": self.command, **{name: self.names[name] for name in own}, **more,
-            "histories": self.histories, "refused": self.refused,
+            "versions": self.versions, "refused": self.refused,
         }  # fmt: skip
-        lines = [text + (f"; versions: {self.histories}" if self.histories else "") + "."]
+        lines = [text + (f"; versions: {self.versions}" if self.versions else "") + "."]
         lines += [f"- refused: {one['item']}: {one['message']} [{one['code']}]" for one in self.refused]
         error = HomeportError(
             "import_incomplete",

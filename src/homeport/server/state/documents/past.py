@@ -253,7 +253,7 @@ def _in_use(address: Address, last: Version) -> HomeportError:
     return HomeportError(
         "text_in_use",
         f"{address} still holds that text, as version {last.number}",
-        "change or delete the document first; or say current, which leaves the text in the document alone",
+        "change or delete the document first; --current takes it out of the versions and leaves the document alone",
         {"address": str(address), "version": last.number},
     )
 
