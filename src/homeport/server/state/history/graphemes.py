@@ -9,6 +9,7 @@ from __future__ import annotations
 import unicodedata
 from typing import Final
 
+_NEAR_CHARS: Final = 128  # a letter with more marks than that is somebody's joke, and is cut through
 _JOINER: Final = "\u200d"
 _FLAG: Final = ("\U0001f1e6", "\U0001f1ff")
 _SKIN: Final = ("\U0001f3fb", "\U0001f3ff")
@@ -30,17 +31,19 @@ def is_boundary(text: str, at: int) -> bool:
 
 
 def boundary_before(text: str, at: int) -> int:
-    """The last place at or before `at` where the text may be cut."""
-    while not is_boundary(text, at):
-        at -= 1
-    return max(at, 0)
+    """The last place at or before `at` where the text may be cut; `at` itself where there is none near."""
+    for place in range(at, at - _NEAR_CHARS, -1):
+        if is_boundary(text, place):
+            return max(place, 0)
+    return at
 
 
 def boundary_after(text: str, at: int) -> int:
-    """The first place at or after `at` where the text may be cut."""
-    while not is_boundary(text, at):
-        at += 1
-    return min(at, len(text))
+    """The first place at or after `at` where the text may be cut; `at` itself where there is none near."""
+    for place in range(at, at + _NEAR_CHARS):
+        if is_boundary(text, place):
+            return max(0, min(place, len(text)))
+    return at
 
 
 def _extends(character: str) -> bool:
@@ -58,7 +61,7 @@ def _is_flag(character: str) -> bool:
 
 def _flags_before(text: str, at: int) -> int:
     count = 0
-    while count < at and _is_flag(text[at - 1 - count]):
+    while count < min(at, _NEAR_CHARS) and _is_flag(text[at - 1 - count]):
         count += 1
     return count
 
