@@ -10,6 +10,7 @@ import unicodedata
 from typing import Final
 
 _NEAR_CHARS: Final = 128  # a letter with more marks than that is somebody's joke, and is cut through
+_MOST_FLAGS: Final = 4096
 _JOINER: Final = "\u200d"
 _FLAG: Final = ("\U0001f1e6", "\U0001f1ff")
 _SKIN: Final = ("\U0001f3fb", "\U0001f3ff")
@@ -61,7 +62,7 @@ def _is_flag(character: str) -> bool:
 
 def _flags_before(text: str, at: int) -> int:
     count = 0
-    while count < min(at, _NEAR_CHARS) and _is_flag(text[at - 1 - count]):
+    while count < min(at, _MOST_FLAGS) and _is_flag(text[at - 1 - count]):
         count += 1
     return count
 

@@ -117,7 +117,7 @@ def read_lines(stream: BinaryIO) -> Iterator[Line]:
             del data
             yield Line(number, b"", _skip(stream, size))
         elif data.strip():
-            yield Line(number, data)
+            yield Line(number, data.rstrip(b"\r\n"))
 
 
 def _skip(stream: BinaryIO, size: int) -> str:

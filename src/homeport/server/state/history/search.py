@@ -17,7 +17,8 @@ from homeport.server.state.history.segments import Segment
 from homeport.server.state.history.texts import unpack
 
 Place = tuple[int, int]  # (-instant, number): ascending is newest first, and as they landed within an instant
-_CURSOR: Final = re.compile(r"(-?\d{1,19})\.(\d{1,18})")
+_LARGEST: Final = 2**63 - 1
+_CURSOR: Final = re.compile(r"(-?[0-9]{1,19})\.([0-9]{1,18})")
 
 
 class Query(NamedTuple):
@@ -50,7 +51,7 @@ def cursor_of(key: Place) -> str:
 def parse_cursor(text: str) -> Place:
     """Raises HomeportError: bad_argument."""
     match = _CURSOR.fullmatch(text)
-    if match is None:
+    if match is None or abs(int(match[1])) > _LARGEST:
         hint = "give the cursor of the page before as it is, or none"
         raise HomeportError("bad_argument", "cursor: no page gave this one", hint, {"field": "cursor"})
     return -int(match[1]), int(match[2])

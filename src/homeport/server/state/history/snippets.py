@@ -107,7 +107,7 @@ def _blobs(text: str) -> Iterator[_Change]:
         run = match[0]
         separators = sum(map(run.count, "/-_"))
         mixed = bool(re.search("[a-z]", run) and re.search("[A-Z]", run) and re.search("[0-9]", run))
-        if len(run) >= _LONG_BLOB_CHARS or len(set(run)) < 8 or (mixed and separators * 24 <= len(run)):
+        if len(run) >= _LONG_BLOB_CHARS or len(set(run)) < 8 or (mixed and separators * 14 <= len(run)):
             yield _Change(*match.span(), f"[{len(run)} characters]")
 
 
@@ -134,11 +134,13 @@ def _changed(text: str, changes: Iterable[_Change], start: int, end: int) -> tup
 
 
 def _cut(line: str, start: int, end: int, cut_before: bool, cut_after: bool) -> str:
-    room = max(0, LONGEST_CHARS - 2 - (end - start))
-    first = max(0, min(start - room // 2, len(line) - LONGEST_CHARS + 1))
-    last = min(len(line), first + LONGEST_CHARS - 2 + (first == 0))
-    first, last = boundary_after(line, first) if first else 0, boundary_before(line, last)
-    shown = line[first:last].strip()
+    """line[start:end] and as much on both sides as there is room for. cut_before, cut_after: more stood there."""
+    if len(line) + cut_before + cut_after <= LONGEST_CHARS:
+        first, last = 0, len(line)
+    else:
+        room = LONGEST_CHARS - 2
+        first = max(0, min(start - (room - (end - start)) // 2, start, len(line) - room))
+        first, last = boundary_after(line, first), boundary_before(line, min(len(line), first + room))
     before = "…" if first > 0 or cut_before else ""
     after = "…" if last < len(line) or cut_after else ""
-    return f"{before}{shown}{after}"
+    return f"{before}{line[first:last].strip()}{after}"
