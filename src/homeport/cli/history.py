@@ -83,7 +83,7 @@ def with_history(function: Callable[..., int]) -> Callable[..., int]:
         environment = invocation.environment
         home = open_home(Path(home_path(environment, root)))
         actor = f"cli:{clean_slug(environment.login, 'user')}"
-        with closing(History(home.path / "history.db")) as history:
+        with closing(History(home.history)) as history:
             viewer = _viewer(invocation, home, scope, reach)
             call = Call(actor, time.monotonic() + _PATIENCE_S)
             return function(Opened(history, viewer, call, as_json, invocation.command or ()), **rest)

@@ -77,11 +77,11 @@ def run(environment: Environment, start: Start) -> None:
     from homeport.server.transport.bundled import bundled_server
     from homeport.server.transport.stdio import serve_stdio
 
-    server, documents = bundled_server(environment, start)
+    bundled = bundled_server(environment, start)
     try:
-        serve_stdio(server, channel)
+        serve_stdio(bundled.server, channel)
     finally:
-        documents.close()
+        bundled.close()
         # The event loop put the handlers back that were there before ours.
         _end_on_signals()
 

@@ -33,6 +33,10 @@ class Home(NamedTuple):
         return self.path / "versions.db"
 
     @property
+    def history(self) -> Path:
+        return self.path / "history.db"
+
+    @property
     def catalogue(self) -> Path:
         return self.path / "index.db"
 
