@@ -71,7 +71,7 @@ def _refused(done: Imported) -> HomeportError:
     first = "; ".join(f"line {one.number}: {one.trouble}" for one in done.named[:5])
     more = f"; {done.refused - 5} more" if done.refused > 5 else ""
     return HomeportError(
-        "lines_refused",
+        "import_incomplete",
         f"{done.refused} of {done.lines} lines were not taken ({first}{more})",
         "the others were; --json names up to 100",
         {"refused": done.refused},
