@@ -227,13 +227,17 @@ def test_a_database_of_the_first_version_is_brought_up_and_keeps_what_it_can(tmp
     with closing(sqlite3.connect(home / "versions.db", isolation_level=None)) as database:
         database.executescript(
             "DROP TABLE texts; DROP INDEX versions_by_text; ALTER TABLE versions DROP COLUMN redacted; "
-            "PRAGMA user_version = 1"
+            "DROP TABLE intents; CREATE TABLE intents (id INTEGER PRIMARY KEY, action TEXT NOT NULL, "
+            "actor TEXT NOT NULL, scope TEXT NOT NULL, path TEXT NOT NULL, to_scope TEXT, to_path TEXT, sha256 TEXT, "
+            "size_bytes INTEGER); INSERT INTO intents VALUES (7, 'changed', 'mcp:dead', 'user:ann', 'a', NULL, NULL, "
+            f"'{digest(b'three')}', 5); PRAGMA user_version = 1"
         )
 
+    (home / "memory/user=ann/a").write_text("three")
     with closing(make_documents(home)) as documents:
-        assert version_of(documents, "/m/a") == (2, "changed", "mcp:test")
-        put(documents, "/m/a", "three")
-        assert texts_of(documents) == {3: "three", 2: "two", 1: None}
+        assert version_of(documents, "/m/a") == (3, "changed", "mcp:dead")
+        put(documents, "/m/a", "four")
+        assert texts_of(documents) == {4: "four", 3: "three", 2: None, 1: None}
     with closing(sqlite3.connect(home / "versions.db")) as database:
         assert database.execute("PRAGMA user_version").fetchone() == (SCHEMA.version,)
 

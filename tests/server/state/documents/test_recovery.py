@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from homeport.server.state.documents import disk
+from homeport.server.state.documents.places import Key
 from homeport.server.state.documents.store import Documents
 from homeport.server.state.paths import is_temporary, parse_address
 from tests.server.making import caller, make_documents, names, put, text_of, version_of
@@ -148,3 +149,17 @@ def test_a_change_that_landed_nowhere_yet_is_acknowledged_and_found_later(
         assert (change.changed, change.after) == (True, None)
         put(documents, "/m/a", "two")
         assert version_of(documents, "/m/a") == (2, "changed", "mcp:test")
+
+
+def test_an_intent_of_somebody_else_is_never_taken_for_one_that_was_read_before(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with closing(make_documents(home)) as slow, closing(make_documents(home)) as quick:
+        versions = quick._changing.versions
+        first = versions.intend("created", "mcp:quick", Key("user:ann", "a"), b"one", caller().deadline_s)
+        [read_before] = slow._changing.versions.intents(caller().deadline_s)
+        versions.land(first, caller().deadline_s)
+        second = versions.intend("created", "mcp:quick", Key("user:ann", "b"), b"two", caller().deadline_s)
+
+        slow._changing.versions.drop(read_before, caller().deadline_s)
+
+        assert versions.land(second, caller().deadline_s) is not None

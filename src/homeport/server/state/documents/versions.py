@@ -26,6 +26,13 @@ FILE_ACTOR: Final = "file"
 # live: the document that has its address, or had it last. Where a rename brings another document to an address,
 # the one whose address it was stays in the table, with its versions, and is no longer live.
 # redacted: the version's text was taken out for good. Its sha256 stays only where the document still held that text.
+# AUTOINCREMENT: an intent's number is never used again. Who read the list of intents a moment ago would otherwise drop
+# somebody's new one in place of the old.
+_INTENTS: Final = """
+CREATE TABLE intents (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, action TEXT NOT NULL, actor TEXT NOT NULL, scope TEXT NOT NULL,
+    path TEXT NOT NULL, to_scope TEXT, to_path TEXT, sha256 TEXT, size_bytes INTEGER);
+"""
 _TABLES: Final = f"""
 CREATE TABLE documents (
     id INTEGER PRIMARY KEY, scope TEXT NOT NULL, path TEXT NOT NULL, live INTEGER NOT NULL DEFAULT 1);
@@ -36,14 +43,14 @@ CREATE TABLE versions (
     PRIMARY KEY (document, version)
 ) WITHOUT ROWID;
 CREATE INDEX versions_by_text ON versions (sha256);
-CREATE TABLE intents (
-    id INTEGER PRIMARY KEY, action TEXT NOT NULL, actor TEXT NOT NULL, scope TEXT NOT NULL, path TEXT NOT NULL,
-    to_scope TEXT, to_path TEXT, sha256 TEXT, size_bytes INTEGER);
-{texts.TABLES}"""
+{_INTENTS}{texts.TABLES}"""
 # The first version knew the texts' hashes alone. What stands in a file is kept when the document is next changed.
 _WITH_TEXTS: Final = f"""
 ALTER TABLE versions ADD COLUMN redacted INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX versions_by_text ON versions (sha256);
+ALTER TABLE intents RENAME TO intents_before;
+{_INTENTS}INSERT INTO intents SELECT * FROM intents_before;
+DROP TABLE intents_before;
 {texts.TABLES}"""
 SCHEMA: Final = Schema(
     version=2,
