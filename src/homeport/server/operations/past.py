@@ -12,6 +12,7 @@ from homeport.errors import HomeportError
 from homeport.server.operations import memory_text
 from homeport.server.operations.arguments import bad_argument
 from homeport.server.operations.operation import Call, Outcome, failure
+from homeport.server.operations.stored_text import DATA
 from homeport.server.state.documents import edits
 from homeport.server.state.documents.past import Kept
 from homeport.server.state.documents.store import Caller, Documents
@@ -43,7 +44,7 @@ def version_text(documents: Documents, path: str, number: int, call: Call) -> Ou
     """One version with its text. Raises HomeportError: what Past.text does, document_unreadable (not UTF-8)."""
     address = document_address(path)
     text, version = _text_of(documents, address, number, call)
-    result = {"command": "versions", "path": str(address), **version, "content": text, "content_is": memory_text.DATA}
+    result = {"command": "versions", "path": str(address), **version, "content": text, "content_is": DATA}
     return Outcome(result, text)
 
 
@@ -62,7 +63,7 @@ def difference(documents: Documents, path: str, old: int, new: int | None, call:
         "from": old,
         "to": new,
         "diff": text,
-        "content_is": memory_text.DATA,
+        "content_is": DATA,
     }
     return Outcome(result, text)
 

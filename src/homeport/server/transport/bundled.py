@@ -14,6 +14,7 @@ from homeport.server.operations.history import history_operations
 from homeport.server.operations.instructions import instructions
 from homeport.server.operations.memory import memory_operation
 from homeport.server.operations.operation import Operation
+from homeport.server.operations.skills import skills_operations
 from homeport.server.start import Start
 from homeport.server.state.documents.store import Documents
 from homeport.server.state.history.reach import user_of
@@ -21,6 +22,7 @@ from homeport.server.state.history.store import History
 from homeport.server.state.home import open_home
 from homeport.server.state.mounts import Mount
 from homeport.server.state.projects import served_layout, user_scope
+from homeport.server.state.skills.library import Library
 from homeport.server.transport.tools import sdk_server
 
 
@@ -40,11 +42,15 @@ def bundled_server(environment: Environment, start: Start) -> Bundled:
         documents = opened.enter_context(closing(Documents(home, mounts)))
         if "memory" in start.toolsets:
             operations.append(memory_operation(documents))
+        library = Library(documents)
+        if "skills" in start.toolsets:
+            operations += skills_operations(library, documents)
         if "history" in start.toolsets:
             history = opened.enter_context(closing(History(home.history)))
             operations += history_operations(history, start.history, *_whose(mounts, environment))
         indexes = documents.index() if {"memory", "skills"} & {*start.toolsets} else []
-        server = sdk_server(operations, instructions(indexes, start.toolsets), start.actor)
+        skills = (library, documents) if "skills" in start.toolsets else None
+        server = sdk_server(operations, instructions(indexes, start.toolsets), start.actor, skills)
         return Bundled(server, opened.pop_all().close)
 
 

@@ -14,16 +14,27 @@ from mcp.shared.exceptions import MCPError
 
 from homeport.envelope import envelope
 from homeport.server.operations.operation import Call, Operation, Outcome, perform
+from homeport.server.state.documents.store import Documents
 from homeport.server.state.scopes import client_actor
+from homeport.server.state.skills.library import Library
+from homeport.server.transport.prompts import Prompts
 from homeport.version import VERSION
 
 # With the rest of a call it stays under the five seconds that nothing waits longer than.
 PATIENCE_S: Final = 4.5
 
 
-def sdk_server(operations: Sequence[Operation], instructions: str, actor: str | None = None) -> Server[Any]:
-    """A server that offers `operations` as tools. actor: None for the name that each client gives of itself."""
-    tools = _Tools(operations, actor)
+def sdk_server(
+    operations: Sequence[Operation],
+    instructions: str,
+    actor: str | None = None,
+    skills: tuple[Library, Documents] | None = None,
+) -> Server[Any]:
+    """A server that offers `operations` as tools, and skills as prompts. actor: None for the name that each client
+    gives of itself."""
+    turn = anyio.Lock()
+    tools = _Tools(operations, actor, turn)
+    prompts = None if skills is None else Prompts(*skills, turn, PATIENCE_S)
     return Server(
         "homeport",
         version=VERSION,
@@ -31,16 +42,18 @@ def sdk_server(operations: Sequence[Operation], instructions: str, actor: str | 
         instructions=instructions,
         on_list_tools=tools.list,
         on_call_tool=tools.call,
+        on_list_prompts=None if prompts is None else prompts.list,
+        on_get_prompt=None if prompts is None else prompts.get,
     )
 
 
 class _Tools:
-    def __init__(self, operations: Sequence[Operation], actor: str | None) -> None:
+    def __init__(self, operations: Sequence[Operation], actor: str | None, turn: anyio.Lock) -> None:
         self._operations: Mapping[str, Operation] = {operation.name: operation for operation in operations}
         self._actor = actor
         # In the order they came: a client may send a create and the view of it without waiting in between. Pings and
         # listings do not queue here, so they are answered while a call waits for somebody's lock.
-        self._turn = anyio.Lock()
+        self._turn = turn
 
     async def list(
         self, context: ServerRequestContext[Any], params: mcp_types.PaginatedRequestParams | None

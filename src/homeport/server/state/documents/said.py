@@ -10,10 +10,15 @@ _log = logging.getLogger(__name__)
 
 
 class Said:
-    """One for each server, or command."""
+    """One for each server, or command. remarks: whether to say here what views show as well."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, remarks: bool = True) -> None:
+        self._remarks = remarks
         self._said: set[str] = set()
+
+    def remark(self, sentence: str) -> None:
+        if self._remarks:
+            self.say(sentence)
 
     def say(self, sentence: str) -> None:
         if sentence not in self._said:

@@ -61,10 +61,11 @@ class Documents:
     a code of homeport.files where the disk refuses. No message holds a path of the host.
     """
 
-    def __init__(self, home: Home, mounts: tuple[Mount, ...]) -> None:
+    def __init__(self, home: Home, mounts: tuple[Mount, ...], said: Said | None = None) -> None:
+        """said: to whom damage is told beside the answers; stderr by default."""
         self.mounts = mounts
         self._home = home
-        self._said = Said()
+        self._said = said or Said()
         self._mounted = Mounted(home.memory, mounts)
         self._changing = Changing(home, self._said)
         self._catalogue = Catalogue(home.catalogue)
@@ -95,13 +96,15 @@ class Documents:
         try:
             text = disk.text_of(address, data)
         except HomeportError as error:
-            self._said.say(f"{address}: {CODES[error.code][1]}")
+            self._said.remark(f"{address}: {CODES[error.code][1]}")
             raise
         remark = self._remark(address, text)
         return Document(address, text, version, (remark,) if remark else ())
 
     def index(self) -> list[MountIndex]:
         """What is on each mount, as far as names tell. No document is opened, and no folder that did not change."""
+        for remark in self.home_remarks:
+            self._said.remark(remark)
         return [self._index(folder) for folder in self._mounted.folders()]
 
     def is_folder(self, address: Address) -> bool:
@@ -122,7 +125,7 @@ class Documents:
             return None, self._remark(listed.address, self.text_of(listed))
         except HomeportError as error:
             trouble = CODES[error.code][1]
-            self._said.say(f"{listed.address}: {trouble}")
+            self._said.remark(f"{listed.address}: {trouble}")
             return trouble, None
 
     def remarks(self, below: Address) -> list[tuple[str, str]]:
@@ -135,10 +138,7 @@ class Documents:
     @functools.cached_property
     def home_remarks(self) -> tuple[str, ...]:
         """What a person should know about the place of the home."""
-        remarks = remarks_on(self._home.path)
-        for remark in remarks:
-            self._said.say(remark)
-        return remarks
+        return remarks_on(self._home.path)
 
     def one(self, address: Address) -> Listed:
         """A document as a listing would have it."""
@@ -227,9 +227,9 @@ class Documents:
     def _index(self, folder: MountFolder) -> MountIndex:
         index = index_of(folder.mount, self._catalogue.summary(folder))
         for path, sentence in index.remarks:
-            self._said.say(f"{path}: {sentence}")
+            self._said.remark(f"{path}: {sentence}")
         if index.remarked > len(index.remarks):
-            self._said.say(f"/{folder.mount.path}: {index.remarked - len(index.remarks)} more are like these")
+            self._said.remark(f"/{folder.mount.path}: {index.remarked - len(index.remarks)} more are like these")
         return index
 
     def _remark(self, address: Address, text: str) -> str | None:
@@ -237,7 +237,7 @@ class Documents:
         if line is None:
             return None
         remark = f"it holds an unresolved merge conflict from line {line} on"
-        self._said.say(f"{address}: {remark}")
+        self._said.remark(f"{address}: {remark}")
         return remark
 
     def _move_folder(self, source: Address, to: Address, caller: Caller) -> Change:
