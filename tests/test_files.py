@@ -212,3 +212,13 @@ def test_a_target_held_open_for_good_is_refused_and_kept(tmp_path: Path, monkeyp
         files._replace_patiently(temporary, real(target), patience_s=0.2)
     assert refused.value.code == "file_in_use"
     assert target.read_bytes() == b"old"
+
+
+def test_a_rename_that_the_system_refuses_is_told_with_its_code(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"x")
+    files.rename(tmp_path / "a", tmp_path / "b")
+
+    with pytest.raises(HomeportError) as refused:
+        files.rename(tmp_path / "a", tmp_path / "c")
+
+    assert (os.listdir(tmp_path), refused.value.code, refused.value.details["errno"]) == (["b"], "write_failed", 2)

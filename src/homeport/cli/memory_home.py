@@ -65,6 +65,7 @@ def with_home(function: Callable[..., int]) -> Callable[..., int]:
     ) -> int:
         from homeport.server.operations.operation import Call
         from homeport.server.start import parse_start
+        from homeport.server.state.documents.said import Said
         from homeport.server.state.documents.store import Documents
         from homeport.server.state.home import open_home
         from homeport.server.state.projects import served_layout
@@ -73,7 +74,8 @@ def with_home(function: Callable[..., int]) -> Callable[..., int]:
         environment = invocation.environment
         start = parse_start(environment, root=root, scope=scope, mounts=mounts, actor=actor)
         home = open_home(Path(start.home))
-        with closing(Documents(home, start.mounts or served_layout(environment, home))) as documents:
+        served = start.mounts or served_layout(environment, home)
+        with closing(Documents(home, served, Said(remarks=False))) as documents:
             login = f"cli:{clean_slug(environment.login, 'user')}"
             call = Call(start.actor or login, time.monotonic() + _PATIENCE_S)
             return function(OpenHome(documents, call, as_json, invocation.command or ()), **rest)
