@@ -38,6 +38,13 @@ PROJECT = (f"install --client cursor --level project --write {OTHER}",)
 OFF = '{"mcp": {"homeport": {"type": "local", "command": ["/opt/homeport", "serve"], "enabled": false}}}'
 DOUBLED = '{"mcpServers": {"a": {"command": "/own.sh"}, "b": {"command": "/own.sh"}}}'
 
+_TURN = (
+    '{"homeport_history":1,"conversation":"c","user":"user:x","project":"user:x/proj:p","client":"codex","turn":1,'
+    '"key":"a","stamp":null,"actor":"hook:codex","messages":[{"role":"assistant","text":"amber","calls":[{"id":"t",'
+    '"name":"Bash","arguments":{}}]},{"role":"tool","text":"' + "r" * 5000 + '","call":"t"}]}\n'
+)
+RECORDED = {"landed.jsonl": _TURN, "torn.jsonl": _TURN + "{"}
+LANDED = ("history import $HOME/landed.jsonl",)
 NOTED = ("memory create /user/a one",)
 
 # What a person does to Cursor's file between two command lines.
@@ -186,6 +193,19 @@ CASES: dict[str, Case] = {
     "memory, imported": Case("memory import $HOME/notes --into /user", None, {"notes/a": "x"}),
     "memory, imported in part": Case("memory import $HOME/notes --into /user", "import_incomplete", {"notes/con": "x"}),
     "memory, not there": Case("memory view /user/none", "document_not_found"),
+    "history, nothing": Case("history list"),
+    "history, listed": Case("history list", None, RECORDED, before=LANDED),
+    "history, found": Case("history search amber", None, RECORDED, before=LANDED),
+    "history, not found": Case("history search slate", None, RECORDED, before=LANDED),
+    "history, no query": Case("history search", "usage_error"),
+    "history, no term": Case("history search '\"\"'", "bad_argument"),
+    "history, no such conversation": Case("history search x --conversation zz", "conversation_not_found"),
+    "history, a turn": Case("history show c 1", None, RECORDED, before=LANDED),
+    "history, no such turn": Case("history show c 2", "turn_not_found", RECORDED, before=LANDED),
+    "history, a call": Case("history show c 1 --call t", None, RECORDED, before=LANDED),
+    "history, exported": Case("history export $HOME/out.jsonl", None, RECORDED, before=LANDED),
+    "history, imported": Case("history import $HOME/landed.jsonl", None, RECORDED),
+    "history, imported in part": Case("history import $HOME/torn.jsonl", "import_incomplete", RECORDED),
     "memory, no address": Case("memory create", "usage_error"),
     "completion, no such shell": Case("completion ksh", "usage_error"),
     "no such command": Case("instal", "usage_error"),
