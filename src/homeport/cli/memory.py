@@ -40,8 +40,9 @@ def memory() -> None:
 @click.option("--after", metavar="ADDRESS", help="Go on behind this one in a long listing.")
 @with_home
 def view(home: OpenHome, address: str, lines: str | None, offset: int | None, after: str | None) -> int:
-    """Show the index (/), a folder, or a document's text just as it is.
+    """Show the index, a folder, or a document.
 
+    A document's text is printed just as it is, all of it.
     With --json it is one page, as the tool answers it; `next` says how to go on.
     """
     arguments = given(path=address, view_range=_range(lines), offset=offset, after=after)
@@ -107,7 +108,10 @@ def insert(home: OpenHome, words: tuple[str, ...], expected_version: int | None)
 @recursive
 @with_home
 def delete(home: OpenHome, address: str, expected_version: int | None, recursive: bool) -> int:
-    """Delete a document, or with --recursive a folder. Versions stay: `revert` brings a document back."""
+    """Delete a document, or with --recursive a folder.
+
+    Versions stay: `revert` brings a document back.
+    """
     return home.show(
         _memory(home, "delete", given(path=address, expected_version=expected_version, recursive=recursive or None))
     )
@@ -120,7 +124,10 @@ def delete(home: OpenHome, address: str, expected_version: int | None, recursive
 @recursive
 @with_home
 def rename(home: OpenHome, address: str, new_address: str, expected_version: int | None, recursive: bool) -> int:
-    """Give a document, or with --recursive a folder, another address, on another mount if you like."""
+    """Give a document another address.
+
+    With --recursive a folder; on another mount too.
+    """
     return home.show(
         _memory(
             home,

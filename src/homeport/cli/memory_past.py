@@ -17,7 +17,10 @@ from homeport.cli.memory_home import OpenHome, with_home
 @click.option("--limit", type=int, default=50, show_default=True, metavar="N", help="List so many, the newest first.")
 @with_home
 def versions(home: OpenHome, address: str, show: int | None, span: str | None, limit: int) -> int:
-    """List a document's versions, show one, or compare two. A deleted document has its versions still."""
+    """List a document's versions, show one, or compare two.
+
+    A deleted document has its versions still.
+    """
     from homeport.server.operations import past
 
     if show is not None and span is not None:
@@ -38,7 +41,10 @@ def versions(home: OpenHome, address: str, show: int | None, span: str | None, l
 @click.option("--expected-version", type=int, metavar="N", help="Only if the document is at this version now.")
 @with_home
 def revert(home: OpenHome, address: str, version: int, expected_version: int | None) -> int:
-    """Make the text of VERSION the present one, as a new version. A deleted document is made again."""
+    """Make an earlier text the present one.
+
+    It is a new version, and none is taken away. A deleted document is made again.
+    """
     from homeport.server.operations import past
 
     return home.show(past.revert(home.documents, address, version, expected_version, home.call))
@@ -51,9 +57,10 @@ def revert(home: OpenHome, address: str, version: int, expected_version: int | N
 @click.option("--current", is_flag=True, help="Also where the document still holds the text, which stays in its file.")
 @with_home
 def redact(home: OpenHome, address: str, version: int | None, everything: bool, current: bool) -> int:
-    """Take the text of VERSION out of the database for good, as for a password that was written by mistake.
+    """Take a version's text out for good.
 
-    Its number, actor, time and size stay. Copies of the home that were made elsewhere are not reached.
+    As for a password that was written by mistake: no byte of it is left in the database. Its
+    number, actor, time and size stay. Copies of the home that were made elsewhere are not reached.
     """
     from homeport.server.operations import past
 

@@ -17,9 +17,10 @@ from homeport.cli.memory_home import OpenHome, with_home
 @click.option("--versions", is_flag=True, help="Versions with their texts too, as JSON lines in versions.jsonl.")
 @with_home
 def export_command(home: OpenHome, target: str, address: str, versions: bool) -> int:
-    """Write documents to TARGET, each under its address: a folder, or an archive that ends in .tar or .tar.gz.
+    """Write documents to a folder or an archive.
 
-    TARGET must not be there yet. What cannot be read is named and left out.
+    Each lies under its address. TARGET is an archive where it ends in .tar, .tar.gz or .tgz, else a folder. It must
+    not be there yet. What cannot be read is named and left out.
     """
     from homeport.server.operations.transfer import export_documents
 
@@ -33,7 +34,7 @@ def export_command(home: OpenHome, target: str, address: str, versions: bool) ->
 @click.option("--replace", is_flag=True, help="Overwrite documents that are there with another text.")
 @with_home
 def import_command(home: OpenHome, source: str, into: str, replace: bool) -> int:
-    """Make a document of every file in SOURCE, a folder or a tar archive.
+    """Make documents of a folder or an archive.
 
     One that is damaged, unsafe or in the way of a document is named and left out; the others are taken. Links, devices
     and names that lead elsewhere are never followed.
@@ -50,7 +51,10 @@ def import_command(home: OpenHome, source: str, into: str, replace: bool) -> int
 @click.option("--limit", type=int, default=100, show_default=True, metavar="N", help="Show so many lines.")
 @with_home
 def search(home: OpenHome, query: str, address: str, limit: int) -> int:
-    """Show the lines that hold QUERY, whatever its case. What looks like a credential is hidden."""
+    """Show the lines that hold a text.
+
+    Whatever its case. What looks like a credential is hidden.
+    """
     from homeport.server.operations.search import search as find
 
     return home.show(find(home.documents, query, address, limit))
