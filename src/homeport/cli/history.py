@@ -15,7 +15,7 @@ import click
 from homeport.cli import options, output
 from homeport.cli.main import Invocation, usage_error
 from homeport.cli.memory_home import given, printable
-from homeport.errors import OK
+from homeport.errors import OK, HomeportError
 
 if TYPE_CHECKING:
     from homeport.server.operations.operation import Call, Outcome
@@ -202,11 +202,12 @@ def import_command(opened: Opened, source: str, keep_scopes: bool) -> int:
     from homeport.server.operations.history_transfer import import_from
 
     user = None if keep_scopes else opened.viewer.user
-    if source == "-":
-        outcome = import_from(opened.history, sys.stdin.buffer, user)
-    else:
-        with open(source, "rb") as stream:
+    try:
+        with sys.stdin.buffer if source == "-" else open(source, "rb") as stream:
             outcome = import_from(opened.history, stream, user)
+    except OSError as error:
+        why = error.strerror or type(error).__name__
+        raise HomeportError("unreadable_file", f"{source}: {why}", "what was read before is taken") from error
     return opened.show(outcome, lambda result: output.guidance(_counted(result)))
 
 
