@@ -14,6 +14,8 @@ from mcp_types import Implementation, TextContent
 
 from homeport.version import VERSION
 
+TOOLS = ["memory", "list_skills", "load_skill", "search_history", "recall_turn"]
+
 
 def parameters(home: Path) -> StdioServerParameters:
     return StdioServerParameters(
@@ -41,8 +43,11 @@ def test_a_session_of_the_handshake_era_works_on_memory(tmp_path: Path) -> None:
     connected, tools, created, viewed, failed = anyio.run(use)
 
     assert (connected.server_info.name, connected.server_info.version) == ("homeport", VERSION)
-    assert connected.capabilities.model_dump(exclude_none=True) == {"tools": {"list_changed": False}}
-    assert [tool.name for tool in tools.tools] == ["memory"]
+    assert connected.capabilities.model_dump(exclude_none=True) == {
+        "tools": {"list_changed": False},
+        "prompts": {"list_changed": False},
+    }
+    assert [tool.name for tool in tools.tools] == TOOLS
     assert (created.is_error, viewed.is_error, failed.is_error) == (False, False, True)
     assert viewed.structured_content["result"]["content"] == "✓"
     assert viewed.structured_content["result"]["actor"] == "mcp:sdk-client"
@@ -60,5 +65,5 @@ def test_a_client_of_either_mode_connects(tmp_path: Path, mode: Literal["auto", 
 
     spoken, names, called = anyio.run(use)
 
-    assert (spoken, names, called.is_error) == (version, ["memory"], False)
+    assert (spoken, names, called.is_error) == (version, TOOLS, False)
     assert called.structured_content["result"]["kind"] == "index"
