@@ -17,7 +17,7 @@ from homeport.server.state.paths import Address, shown
 INDEX_CHARS: Final = 8_000
 # A reply holds every name twice; with the frame around them it stays under 100,000 bytes.
 _LISTING_BYTES: Final = 70_000
-_MOST_REMARKS: Final = 50
+_MOST_REMARKS: Final = 20
 
 
 def index(indexes: list[MountIndex], home_remarks: Sequence[str]) -> Outcome:

@@ -22,6 +22,7 @@ from homeport.server.state.paths import shown
 VERSIONS: Final = "versions.jsonl"
 """The file beside the mounts that holds the versions, a line for each."""
 
+LARGEST_VERSIONS_BYTES: Final = 256 * 1024 * 1024
 _TAR_ENDS: Final = (".tar", ".tar.gz", ".tgz")
 Add = Callable[[str, bytes], None]
 
@@ -120,8 +121,9 @@ def _file_item(name: str, path: Path) -> Item:
     if not path.is_file():
         return Item(name, None, ("memory_path_invalid", "it is not a regular file"))
     try:
-        if path.stat().st_size > LARGEST_BYTES and name != VERSIONS:
-            return Item(name, None, ("document_too_large", f"it is larger than {LARGEST_BYTES} bytes"))
+        trouble = _too_large(name, path.stat().st_size)
+        if trouble is not None:
+            return trouble
         return Item(name, files.read_bytes(path) or b"")
     except (OSError, HomeportError):
         return Item(name, None, ("document_unreadable", "it cannot be read"))
@@ -150,10 +152,16 @@ def _member_item(tar: tarfile.TarFile, member: tarfile.TarInfo) -> Item:
     if not member.isreg():
         what = "a link" if member.issym() or member.islnk() else "not a regular file"
         return Item(name, None, ("memory_path_invalid", f"it is {what}"))
-    if member.size > LARGEST_BYTES and name != VERSIONS:
-        return Item(name, None, ("document_too_large", f"it is larger than {LARGEST_BYTES} bytes"))
+    trouble = _too_large(name, member.size)
+    if trouble is not None:
+        return trouble
     file: IO[bytes] | None = tar.extractfile(member)
     data = file.read() if file else b""
     if len(data) != member.size:
         raise tarfile.ReadError("cut off")
     return Item(name, data)
+
+
+def _too_large(name: str, size_bytes: int) -> Item | None:
+    limit = LARGEST_VERSIONS_BYTES if name == VERSIONS else LARGEST_BYTES
+    return Item(name, None, ("document_too_large", f"it is larger than {limit} bytes")) if size_bytes > limit else None
