@@ -42,8 +42,9 @@ $(PEERS)/.installed:
 		echo "There is no python3.12 for neosian" >&2
 	@touch $@
 
-clients: ## Fetch the real clients that tests drive.
-	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(CLIENTS) $$(cat tests/real_clients/versions.txt)
+clients: ## Fetch the real clients and the protocol's own tools that tests drive.
+	npm install --silent --no-audit --no-fund --no-package-lock --prefix $(CLIENTS) \
+		$$(cat tests/real_clients/versions.txt tests/real_clients/protocol_tools.txt)
 
 $(STAMP): pyproject.toml constraints.txt
 	@command -v $(PYTHON) >/dev/null || \

@@ -33,9 +33,14 @@ _COMPLAINTS = re.compile(r"warning|invalid|skipped|diagnostic|conflict", re.IGNO
 
 def program(client: str) -> Path:
     """A real client's program. Missing: skipped at home, with the way to get it; a failure in CI."""
-    path = PROGRAMS / PROGRAM[client]
+    return tool(PROGRAM[client])
+
+
+def tool(name: str) -> Path:
+    """A program that `make clients` fetches. Missing: skipped at home, with the way to get it; a failure in CI."""
+    path = PROGRAMS / name
     if not path.exists():
-        message = f"the real {client} is not here; `make clients` fetches it"
+        message = f"the real {name} is not here; `make clients` fetches it"
         if os.environ.get("CI"):
             pytest.fail(message)
         pytest.skip(message)
