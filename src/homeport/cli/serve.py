@@ -11,7 +11,7 @@ from typing import Literal
 
 import click
 
-from homeport.cli import options
+from homeport.cli import options, output
 from homeport.cli.main import Invocation
 from homeport.environment import Environment
 from homeport.server.start import Start, not_in_this_version, parse_start
@@ -73,6 +73,8 @@ def run(environment: Environment, start: Start) -> None:
     gc.enable()
     from homeport.server.transport.channel import claim_channel
 
+    if output.is_terminal():
+        output.guidance("Speaking MCP here, which a client does and people seldom; Ctrl-D ends it.")
     channel = claim_channel()
     from homeport.server.transport.bundled import bundled_server
     from homeport.server.transport.stdio import serve_stdio
