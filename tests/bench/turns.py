@@ -12,7 +12,7 @@ from homeport.server.state.history.turns import Conversation, Message, ToolCall,
 USER: Final = "user:bench"
 STEP_US: Final = 40_000_000  # a turn every 40 seconds: a million of them are fifteen months without a pause
 START_US: Final = 1_800_000_000_000_000
-_PER_CONVERSATION: Final = 40
+_FEWEST_PER_CONVERSATION: Final = 40
 _SYLLABLES: Final = [a + b + c for a in "bcdfghlmnprst" for b in "aeiou" for c in ("", "n", "r", "st")]
 
 
@@ -29,10 +29,13 @@ class Vocabulary:
 
 
 def made_turns(count: int) -> Iterator[tuple[Conversation, Turn]]:
-    """About 700 characters each. Turn `count // 2` alone holds `needle-in-the-middle`, every thousandth `quarterly`."""
+    """About 700 characters each, in at most a thousand conversations.
+
+    Turn `count // 2` alone holds `needle-in-the-middle`, every thousandth `quarterly report`."""
     vocabulary = Vocabulary()
+    turns = max(_FEWEST_PER_CONVERSATION, count // 1000)
     for number in range(count):
-        group = number // _PER_CONVERSATION
+        group = number // turns
         conversation = Conversation(f"c{group}", USER, f"{USER}/proj:p{group % 20}", "claude-code")
         yield conversation, _turn(vocabulary, number, count)
 

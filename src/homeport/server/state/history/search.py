@@ -63,12 +63,13 @@ def find(database: sqlite3.Connection, query: Query, limit: int, deadline_s: flo
     matches: list[Place] = []
     unreadable = 0
     last = query.after
+    sealed = segments.sealed_to(database)
     for key in _in_order(database, query):
         if len(matches) > limit:
             break
         if time.monotonic() > deadline_s:
             return Found(matches, last, True, unreadable)
-        folded = _folded(database, query, key[1])
+        folded = _folded(database, query, key[1], sealed)
         last = key
         if folded is None:
             continue
@@ -81,8 +82,14 @@ def find(database: sqlite3.Connection, query: Query, limit: int, deadline_s: flo
     return Found(matches[:limit], matches[limit - 1] if more else None, False, unreadable)
 
 
-def _folded(database: sqlite3.Connection, query: Query, number: int) -> object:
-    """What is kept of a turn's folded text, None for a turn that the query's other conditions leave out."""
+def _folded(database: sqlite3.Connection, query: Query, number: int, sealed: int) -> object:
+    """What is kept of a turn's folded text, None for a turn that the query's other conditions leave out.
+
+    sealed: up to which number turns are in segments, whose facets left the others out already.
+    """
+    if number <= sealed:
+        row = database.execute("SELECT folded FROM texts WHERE turn = ?", (number,)).fetchone()
+        return row[0] if row else None
     condition, values = query.viewer.condition
     row = database.execute(
         "SELECT x.folded FROM turns t JOIN conversations c ON c.id = t.conversation JOIN texts x ON x.turn = t.id "
