@@ -58,6 +58,14 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "journal_damaged": (FAILED, "A journal record cannot be read."),
     "nothing_to_undo": (FAILED, "The journal holds no such operation, or it was undone already."),
     "undo_refused": (FAILED, "What the operation wrote is no longer there as it was."),
+    # What became of another server's tools
+    "tool_mcp_connection_failed": (FAILED, "An MCP server could not be connected."),
+    "tool_names_clash": (FAILED, "Two servers have a tool of the same name."),
+    "tool_failed": (FAILED, "The tool itself said that it failed."),
+    "tool_refused": (FAILED, "The server refused the call with an error of the protocol."),
+    "tool_timed_out": (FAILED, "The server did not answer the call in time."),
+    "tool_disconnected": (FAILED, "The server was gone before it answered, or its block was left."),
+    "tool_reply_unusable": (FAILED, "The answer breaks the protocol or the tool's own output schema."),
     # What the state server answers
     "bad_argument": (FAILED, "An argument of an operation is missing, unknown, of the wrong type or out of bounds."),
     "memory_path_invalid": (FAILED, "An address breaks the grammar, or leads where no document may lie."),
