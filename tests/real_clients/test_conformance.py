@@ -97,3 +97,10 @@ def test_what_applies_passes_and_what_cannot_is_explained(
 def test_the_page_names_every_scenario_of_the_suite(said: Mapping[str, Outcome], tmp_path: Path) -> None:
     listed = conformance(tmp_path, "list", "--server")
     assert sorted(re.findall(r"^  - (\S+) \[", listed, re.MULTILINE)) == sorted(said)
+
+
+def test_the_page_names_the_versions_that_ran() -> None:
+    pins = (Path(__file__).parent / "protocol_tools.txt").read_text(encoding="utf-8").split()
+    page = (DOCS / "protocol.md").read_text(encoding="utf-8")
+    named = [f"`{name}` {version}" for name, _, version in (pin.rpartition("@") for pin in pins) if name != "node"]
+    assert [words for words in named if words not in page] == []
