@@ -29,9 +29,9 @@ EXAMPLE_VARIABLES = {"GITHUB_TOKEN", "DOCS_TOKEN", "LEDGER_TOKEN", "WEATHER_KEY"
 # In the source in capitals, and no environment variable.
 NO_VARIABLES = {
     "ACTOR", "ADDRESS", "AKIA", "ASIA", "BEGIN", "CLIENT", "CLIENTS", "COMMIT", "CONVERSATION", "CURSOR", "DELETE",
-    "DIR", "FILE", "LEVEL", "LINE", "NAME", "NEW", "NEWEST", "NFC", "NFKC", "NFKD", "OLD", "OPERATION",
-    "O_BINARY", "O_NOFOLLOW", "O_NONBLOCK", "POST", "PROJECT", "ROLLBACK", "RUNS", "SCOPE", "SERVER", "SHELL", "STATE", "STATUS",
-    "TEXT",     "TIME", "TURNS", "URL", "VACUUM", "WAL",
+    "DIR", "FILE", "LEVEL", "LINE", "NAME", "NEW", "NEWEST", "NFC", "NFKC", "NFKD", "OLD", "OPERATION", "O_BINARY",
+    "O_NOFOLLOW", "O_NONBLOCK", "POST", "PROJECT", "ROLLBACK", "RUNS", "SCOPE", "SERVER", "SHELL", "STATE", "STATUS",
+    "TEXT", "TIME", "TURNS", "URL", "VACUUM", "WAL",
 }  # fmt: skip
 # Spelled by Windows in mixed case.
 MIXED_CASE = {"ProgramData", "ProgramFiles", "ProgramFiles(x86)", "SystemRoot"}
