@@ -120,8 +120,8 @@ class Connection:
             details = {"http_status": status} if isinstance(status, int) else {}
             return self._connection_error(one_line(error.message) + remarks, http_hint(status), details)
         if isinstance(error, ValidationError):
-            return self._connection_error(f"its answer is not what the protocol says: {_first_line(error)}{remarks}")
-        return self._connection_error(f"{_first_line(error) or type(error).__name__}{remarks}")
+            return self._connection_error(f"its answer is not what the protocol says: {_in_short(error)}{remarks}")
+        return self._connection_error(f"{_in_short(error) or type(error).__name__}{remarks}")
 
     def _connection_error(
         self, reason: str, hint: str | None = None, details: Mapping[str, Any] | None = None
@@ -160,7 +160,7 @@ class Connection:
         if isinstance(error, MCPError) and error.code != mcp_types.PARSE_ERROR:
             said = f"the server '{self._name}' refused '{tool}': {one_line(error.message)} ({error.code})"
             return self._failed("tool_refused", said, details={"code": error.code})
-        said = f"the server '{self._name}' answered '{tool}' with what cannot be used: {_first_line(error)}"
+        said = f"the server '{self._name}' answered '{tool}' with what cannot be used: {_in_short(error)}"
         return self._failed("tool_reply_unusable", said, "whether it was done is not known")
 
     def _failed(
@@ -174,7 +174,11 @@ def _is_closed(error: BaseException) -> bool:
     return isinstance(error, _CLOSED) or (isinstance(error, MCPError) and error.code == mcp_types.CONNECTION_CLOSED)
 
 
-def _first_line(error: BaseException) -> str:
+def _in_short(error: BaseException) -> str:
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False)[0]
+        return one_line(f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+    # A library's first line is a sentence, what follows is the value.
     return one_line(str(error).partition("\n")[0])
 
 
