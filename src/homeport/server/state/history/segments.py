@@ -7,7 +7,6 @@ number of a row, not by instant, knows no term of one or two characters, and is 
 
 from __future__ import annotations
 
-import heapq
 import sqlite3
 from array import array
 from collections import defaultdict
@@ -258,22 +257,19 @@ def _merge(database: sqlite3.Connection, run: list[Segment]) -> None:
 
 def _joined(database: sqlite3.Connection, run: list[Segment], sizes: tuple[int, int]) -> Iterator[tuple[str, bytes]]:
     """sizes: pages and turns of the new segment."""
-    streams = []
-    page = 0
+    places: dict[int, tuple[tuple[int, int], tuple[int, int]]] = {}
+    pages = 0
     for segment in run:
-        streams.append(_pieces(database, segment, (page, segment.first - run[0].first)))
-        page += segment.pages
-    # By code points, as SQLite orders them, and as Python compares them.
-    for gram, group in groupby(heapq.merge(*streams, key=itemgetter(0)), key=itemgetter(0)):
-        yield gram, postings.join([piece for _, piece in group], sizes[_is_facet(gram)])
-
-
-def _pieces(
-    database: sqlite3.Connection, segment: Segment, offsets: tuple[int, int]
-) -> Iterator[tuple[str, postings.Piece]]:
-    """offsets: where the pages and the turns of the segment begin in the new one."""
-    sizes = (segment.pages, segment.size)
-    rows = database.execute("SELECT gram, posting FROM postings WHERE segment = ? ORDER BY gram", (segment.id,))
-    for gram, posting in rows:
+        # Where the segment's pages and its turns begin in the new one, and how many they are.
+        places[segment.id] = ((pages, segment.pages), (segment.first - run[0].first, segment.size))
+        pages += segment.pages
+    # Ordered by SQLite, which takes a fraction of the time that merging eight streams here would.
+    rows = database.execute(
+        f"SELECT gram, segment, posting FROM postings WHERE segment IN ({','.join('?' * len(run))}) "
+        "ORDER BY gram, segment",
+        list(places),
+    )
+    for gram, group in groupby(rows, key=itemgetter(0)):
         which = _is_facet(gram)
-        yield gram, postings.Piece(offsets[which], sizes[which], posting)
+        pieces = [postings.Piece(*places[segment][which], posting) for _, segment, posting in group]
+        yield gram, postings.join(pieces, sizes[which])
