@@ -18,7 +18,7 @@ TOOL = {"name": "do", "description": "does", "inputSchema": {"type": "object", "
 
 
 def put(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(text + ("\r\n" if HOW == "crlf" else "\n"))
     sys.stdout.flush()
 
 
@@ -99,6 +99,8 @@ def call(id: Any, arguments: dict[str, Any]) -> None:
         case "too huge":
             sys.stdout.write("x" * (70 << 20))
             put("")
+        case "echo":
+            answer(id, text(arguments["x"]))
         case "chatters":
             for number in range(300):
                 put(f"working {number}")
@@ -118,8 +120,6 @@ def serve() -> None:
     if HOW == "banner":
         put("Welcome to the server!")
         put('{"level": "info", "id": 1, "message": "started"}')
-    if HOW == "crlf":
-        sys.stdout.reconfigure(newline="\r\n")
     if HOW == "loud":
         sys.stderr.write("token sk-abcdefghijklmnop was refused\n" + "noise " * 30_000 + "\nlast line\n")
         sys.stderr.flush()

@@ -33,6 +33,16 @@ def test_a_server_that_can_be_used_is_used(how: str, backend: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("server", "version"), [(raw("good"), "2025-11-25"), (sdk(), "2026-07-28")], ids=["older", "newer"]
+)
+def test_either_era_of_the_protocol_is_spoken(server: McpServer, version: str) -> None:
+    async def body(server: McpServer) -> str:
+        return server.protocol_version
+
+    assert using(server, body) == version
+
+
+@pytest.mark.parametrize(
     ("how", "code", "message"),
     [
         ("dies", "tool_disconnected", "the server 'raw' did not answer 'do': it ended with exit code 9; "
@@ -105,36 +115,31 @@ def test_calls_side_by_side_each_get_their_own_answer() -> None:
         said = [""] * 20
 
         async def one(number: int) -> None:
-            said[number] = (await by_name(server, "echo").call(z=str(number))).text
+            said[number] = (await server.tools[0].call(x=str(number))).text
 
         async with anyio.create_task_group() as tasks:
             for number in range(20):
                 tasks.start_soon(one, number)
         return said
 
-    assert using(sdk(), body) == [f"{number}\nand that was it" for number in range(20)]
+    assert using(raw("echo"), body) == [str(number) for number in range(20)]
 
 
 def test_after_the_server_died_every_call_says_so() -> None:
     async def body(server: McpServer) -> list[tuple[bool, str, str]]:
-        return [told(await by_name(server, name).call(z="x")) for name in ("end", "echo")]
+        return [told(await server.tools[0].call()) for _ in range(2)]
 
-    said = "it ended with exit code 7"
-    assert using(sdk(), body) == [
-        (False, "tool_disconnected", f"the server 'sdk' did not answer 'end': {said}"),
-        (False, "tool_disconnected", f"the server 'sdk' did not answer 'echo': {said}"),
-    ]
+    said = "the server 'raw' did not answer 'do': it was ended by SIGKILL"
+    assert using(raw("is killed"), body) == [(False, "tool_disconnected", said)] * 2
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [{"z": object()}, {"z": float("nan")}, {"z": "\ud800"}, {"z": {1, 2}}],
-    ids=["object", "nan", "half", "set"],
-)
-def test_arguments_that_are_not_json_are_a_result_and_nothing_is_sent(arguments: dict[str, object]) -> None:
-    ok, code, message = told(call(sdk(), "echo", **arguments))
-    assert (ok, code) == (False, "bad_argument")
-    assert message.startswith("the arguments of 'echo' are not JSON: ")
+def test_arguments_that_are_not_json_are_a_result_and_nothing_is_sent() -> None:
+    async def body(server: McpServer) -> list[tuple[bool, str, str]]:
+        return [told(await server.tools[0].call(x=value)) for value in (object(), float("nan"), "\ud800", {1, 2})]
+
+    told_each = using(raw("dies"), body)
+    assert {(ok, code) for ok, code, _ in told_each} == {(False, "bad_argument")}
+    assert {message.partition(": ")[0] for _, _, message in told_each} == {"the arguments of 'do' are not JSON"}
 
 
 def test_a_server_that_does_not_read_holds_a_call_up_no_longer_than_its_timeout() -> None:
@@ -398,19 +403,19 @@ def test_leaving_a_server_that_ends_with_its_stdin_does_not_wait() -> None:
 
 @BACKENDS
 def test_a_block_can_be_entered_again(backend: str) -> None:
-    server = sdk()
+    server = raw("echo")
 
     async def main() -> list[str]:
         said: list[str] = []
         for number in range(2):
             async with server:
-                tool = by_name(server, "echo")
-                said.append((await tool.call(z=str(number))).text)
-            said.append((await tool.call(z="late")).text)
+                tool = server.tools[0]
+                said.append((await tool.call(x=str(number))).text)
+            said.append((await tool.call(x="late")).text)
         return said
 
     outside = (
-        "[tool_disconnected] the server 'sdk' is not connected: its `async with` block was left\n"
-        "call 'echo' inside the block"
+        "[tool_disconnected] the server 'raw' is not connected: its `async with` block was left\n"
+        "call 'do' inside the block"
     )
-    assert anyio.run(main, backend=backend) == ["0\nand that was it", outside, "1\nand that was it", outside]
+    assert anyio.run(main, backend=backend) == ["0", outside, "1", outside]

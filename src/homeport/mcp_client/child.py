@@ -236,8 +236,11 @@ class Child:
 
     def _is_group_gone(self) -> bool:
         assert self._process is not None
-        _ = self._process.returncode  # on trio, asking is what takes the entry of an ended child away
+        ended = self._process.returncode is not None  # on trio, asking is what takes the entry of an ended child away
         self._signal_group(0)
+        if ended and not self._group_is_gone and os.name != "nt":
+            # In a container nobody may collect the orphans that have ended, and their entries keep the group.
+            self._group_is_gone = not _runs_any_of(self._process.pid)
         return self._group_is_gone
 
     def _signal_group(self, number: int) -> None:
@@ -331,6 +334,19 @@ def _exit_in_words(code: int) -> str:
         return f"it was ended by {signal.Signals(-code).name}"
     except ValueError:
         return f"it was ended by signal {-code}"
+
+
+def _runs_any_of(group: int) -> bool:
+    """Whether a process of the group still runs, and is not only waiting to be collected."""
+    import psutil
+
+    for number in psutil.pids():
+        try:
+            if os.getpgid(number) == group and psutil.Process(number).status() != psutil.STATUS_ZOMBIE:
+                return True
+        except (OSError, psutil.Error):
+            continue  # it ended meanwhile, or is somebody else's
+    return False
 
 
 def _family(pid: int) -> list[Any]:

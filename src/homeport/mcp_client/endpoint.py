@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
 
 from homeport import credentials
 
@@ -45,7 +45,7 @@ class Stdio:
 
     @property
     def shown(self) -> str:
-        return " ".join(credentials.masked_arguments([self.command, *self.args]))
+        return _without_issued(" ".join(credentials.masked_arguments([self.command, *self.args])))
 
     @property
     def secrets(self) -> list[str]:
@@ -69,26 +69,31 @@ class Http:
 
     @property
     def name(self) -> str:
-        try:
-            return urlsplit(self.url).hostname or "http"
-        except ValueError:
-            return "http"
+        return (self._parts and self._parts.hostname) or "http"
 
     @property
     def shown(self) -> str:
-        return credentials.masked_url(self.url)
+        # What cannot be taken apart may hold a password anywhere.
+        return _without_issued(credentials.masked_url(self.url)) if self._parts else credentials.MASK
 
     @property
     def secrets(self) -> list[str]:
         values = [value for name, value in self.headers.items() if credentials.is_secret(name, value)]
         # Behind a scheme such as Bearer stands the credential itself.
         found = [*values, *(value.rpartition(" ")[2] for value in values)]
+        if self._parts:
+            found += [self._parts.password or "", unquote(self._parts.password or "")]
+            found += [text for name, text in parse_qsl(self._parts.query) if credentials.is_secret(name, text)]
+        return found
+
+    @property
+    def _parts(self) -> SplitResult | None:
         try:
             parts = urlsplit(self.url)
-            found += [parts.password or "", unquote(parts.password or "")]
+            parts.port  # noqa: B018 - the property itself raises on a malformed authority
         except ValueError:
-            return found
-        return [*found, *(text for name, text in parse_qsl(parts.query) if credentials.is_secret(name, text))]
+            return None
+        return parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,5 +123,11 @@ def without_secrets(endpoint: Endpoint, text: str) -> str:
     for secret in sorted(endpoint.secrets, key=len, reverse=True):
         if len(secret) >= _LEAST_CHARS:
             text = text.replace(secret, credentials.MASK)
-    lines = credentials.masked_diff(f" {line}" for line in text.split("\n"))
-    return "\n".join(" ".join(credentials.masked_arguments(line[1:].split(" "))) for line in lines)
+    return "\n".join(
+        " ".join(credentials.masked_arguments(_without_issued(line).split(" "))) for line in text.split("\n")
+    )
+
+
+def _without_issued(line: str) -> str:
+    """A line without what an issuer's format or a name beside it says is a credential."""
+    return "\n".join(shown[1:] for shown in credentials.masked_diff([f" {line}"]))

@@ -7,6 +7,7 @@ what else answered at the address.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from http import HTTPStatus
@@ -32,7 +33,7 @@ async def http_streams(endpoint: Http, connect_s: float, read_s: float) -> Async
     try:
         url = httpx2.URL(endpoint.url)
     except (httpx2.InvalidURL, ValueError) as error:
-        raise Refused(f"the URL cannot be read: {error}") from error
+        raise Refused("the URL cannot be read") from error  # a part of it in the words could be a password
     if url.scheme not in ("http", "https") or not url.host:
         raise Refused("the URL is not an http or https address")
     try:
@@ -114,11 +115,18 @@ async def _refusal(request: httpx2.Request, response: httpx2.Response) -> httpx2
 
 async def _checked(request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
     kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if response.status_code >= 300 or kind in ("application/json", "text/event-stream"):
+    if response.status_code >= 300 or kind == "text/event-stream":
         return response
-    await response.aclose()
-    said = f"what answers there is not an MCP server: it sent {one_line(kind, 100) or 'no content type'}"
-    return _answer(request, HTTPStatus.BAD_GATEWAY, mcp_types.INVALID_REQUEST, said)
+    if kind != "application/json":
+        await response.aclose()
+        said = f"what answers there is not an MCP server: it sent {one_line(kind, 100) or 'no content type'}"
+        return _answer(request, HTTPStatus.BAD_GATEWAY, mcp_types.INVALID_REQUEST, said)
+    try:
+        mcp_types.jsonrpc_message_adapter.validate_json(await response.aread(), by_name=False)
+    except ValueError:
+        said = "the answer is not a message of JSON-RPC"
+        return _answer(request, HTTPStatus.BAD_GATEWAY, mcp_types.PARSE_ERROR, said)
+    return response
 
 
 def _answer(
@@ -137,9 +145,11 @@ def network_failure(error: BaseException) -> str:
     for cause in _causes(error):
         if isinstance(cause, ConnectionRefusedError):
             return "connection refused: nothing listens there"
-        if isinstance(cause, OSError) and cause.strerror:
-            return f"the network failed: {one_line(cause.strerror)}"
-    return one_line(str(error)) or type(error).__name__
+        if isinstance(cause, OSError) and cause.errno and cause.strerror:
+            # Of a failed look-up the number is another one's and the words are the system's; else the other way round.
+            said = os.strerror(cause.errno) if cause.errno > 0 else cause.strerror
+            return f"the network failed: {one_line(said)}"
+    return one_line(str(error)).removesuffix(".") or type(error).__name__
 
 
 def _causes(error: BaseException | None) -> list[BaseException]:
