@@ -86,6 +86,8 @@ def run(environment: Environment, start: Start) -> None:
         bundled.close()
         # The event loop put the handlers back that were there before ours.
         _end_on_signals()
+        # The interpreter's last search for garbage would take a quarter of a second, and the memory goes anyway.
+        gc.freeze()
 
 
 def _name_files_in_utf8() -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +18,9 @@ import filelock
 import pytest
 
 from homeport.server.state.documents.locks import STRIPES
+from homeport.server.transport import stdio
+from homeport.server.transport.channel import Channel
+from homeport.server.transport.tools import sdk_server
 from tests.server.serving import INITIALIZE, Serving, call
 
 PING = {"jsonrpc": "2.0", "id": 0, "method": "ping"}
@@ -57,6 +63,26 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
             -32600,
             id="surrogate",
         ),
+        pytest.param(
+            b'{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"\\udc00"}}\n',
+            3,
+            -32600,
+            id="surrogate-prompt",
+        ),
+        pytest.param(b'{"jsonrpc":"2.0","id":3,"method":"prompts/get"}\n', 3, -32602, id="prompt-without-name"),
+        pytest.param(
+            b'{"jsonrpc":"2.0","id":3,"method":"prompts/get","params":{"name":"x"}}\n', 3, -32602, id="unknown-prompt"
+        ),
+        pytest.param(
+            b'{"jsonrpc":"2.0","id":3,"method":"prompts/list","params":{"cursor":"x"}}\n',
+            3,
+            -32602,
+            id="unknown-cursor",
+        ),
+        pytest.param(
+            b'{"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"x"}}\n', 3, -32602, id="unknown-tool"
+        ),
+        pytest.param(b'{"jsonrpc":"2.0","id":3,"method":"resources/list"}\n', 3, -32601, id="no-resources"),
     ],
 )
 def test_what_is_no_request_is_answered_and_the_next_one_served(
@@ -69,17 +95,26 @@ def test_what_is_no_request_is_answered_and_the_next_one_served(
     assert {key: answer.get("error", {}).get("code") for key, answer in answers.items()} == {id: code, 0: None}
 
 
-def test_a_lone_surrogate_in_an_argument_is_an_error_that_names_it(serving: Serving) -> None:
-    line = (
-        b'{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"memory",'
-        b'"arguments":{"command":"create","path":"/memory/k","file_text":"a\\ud83db"}}}\n'
-    )
-    serving.send(line, PING)
+@pytest.mark.parametrize(
+    ("tool", "arguments", "field"),
+    [
+        ("memory", '{"command":"create","path":"/memory/k","file_text":"a\\ud83db"}', "file_text"),
+        ("list_skills", '{"after":"\\ud83d"}', "after"),
+        ("load_skill", '{"name":"\\udc00"}', "name"),
+        ("search_history", '{"query":"\\ud83d"}', "query"),
+        ("recall_turn", '{"turn":1,"conversation":"\\ud83d"}', "conversation"),
+    ],
+)
+def test_a_lone_surrogate_in_an_argument_is_an_error_that_names_it(
+    serving: Serving, tool: str, arguments: str, field: str
+) -> None:
+    params = f'{{"name":"{tool}","arguments":{arguments}}}'
+    serving.send(f'{{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{params}}}\n'.encode(), PING)
 
     answers = serving.answers(2)
 
     assert answers[2]["result"]["isError"] is True
-    assert answers[2]["result"]["structuredContent"]["error"]["details"] == {"field": "file_text"}
+    assert answers[2]["result"]["structuredContent"]["error"]["details"] == {"field": field}
     assert answers[0] == {"jsonrpc": "2.0", "id": 0, "result": {}}
 
 
@@ -176,6 +211,18 @@ def test_a_line_in_small_pieces_is_read(serving: Serving) -> None:
     assert serving.receive()["id"] == 5
 
 
+def test_a_line_of_16_mib_is_read(serving: Serving) -> None:
+    line = json.dumps(call(9, "create", path="/memory/a", file_text="")).encode()
+    text = b"x" * (16 * 1024 * 1024 - len(line))
+    serving.send(line.replace(b'"file_text": ""', b'"file_text": "' + text + b'"') + b"\n", PING)
+
+    answers = serving.answers(2)
+
+    error = answers[9]["result"]["structuredContent"]["error"]
+    assert (error["code"], error["details"]) == ("bad_argument", {"field": "file_text"})
+    assert answers[0]["result"] == {}
+
+
 @pytest.mark.parametrize("order", ["id-first", "id-last"])
 def test_a_line_over_16_mib_is_refused_in_words_with_its_id(serving: Serving, order: str) -> None:
     text = b"x" * (16 * 1024 * 1024)
@@ -263,6 +310,82 @@ def test_a_signal_ends_it_within_a_second_with_exit_0(tmp_path: Path, number: si
         assert time.monotonic() - started_s < 1.5
 
 
+def test_the_end_of_stdin_ends_it_within_a_second(tmp_path: Path) -> None:
+    with Serving(tmp_path / "home") as serving:
+        serving.initialize()
+        started_s = time.monotonic()
+        code, left, said = serving.end()
+
+        assert (code, left, said) == (0, b"", b"")
+        assert time.monotonic() - started_s < 1.5
+
+
+def send_until_it_takes_no_more(serving: Serving, data: bytes) -> int:
+    """Nothing is read meanwhile. How many bytes were taken, when for a second no more were."""
+    assert serving.process.stdin is not None
+    descriptor = serving.process.stdin.fileno()
+    os.set_blocking(descriptor, False)
+    sent = 0
+    while sent < len(data) and select.select([], [descriptor], [], 1.0)[1]:
+        sent += os.write(descriptor, data[sent : sent + 4096])
+    os.set_blocking(descriptor, True)
+    return sent
+
+
+def listings(number: int) -> bytes:
+    requests = ({"jsonrpc": "2.0", "id": id, "method": "tools/list"} for id in range(number))
+    return b"".join(json.dumps(request).encode() + b"\n" for request in requests)
+
+
+def test_a_client_that_reads_late_is_slowed_down_and_gets_every_answer(tmp_path: Path) -> None:
+    number = 3000
+    with Serving(tmp_path / "home") as serving:
+        serving.initialize()
+        before_kib = _peak_kib(serving.process.pid)
+        sending = threading.Thread(target=serving.send, args=(listings(number),))
+        sending.start()
+        sending.join(3)  # until the server takes no more
+        answered = [serving.receive()["id"] for _ in range(number)]
+        sending.join()
+        grown_kib = _peak_kib(serving.process.pid) - before_kib
+
+    assert sorted(answered) == list(range(number))
+    # Not three thousand answers that nobody takes: without a bound it grows by 90 MiB and more.
+    assert grown_kib < 40 * 1024
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["sigint", "sigterm"])
+def test_a_signal_ends_it_within_a_second_though_nobody_reads(tmp_path: Path, number: signal.Signals) -> None:
+    with Serving(tmp_path / "home") as serving:
+        serving.initialize()
+        send_until_it_takes_no_more(serving, listings(8000))
+        serving.process.send_signal(number)
+        started_s = time.monotonic()
+        code = serving.process.wait(5)
+
+        assert code == 0
+        assert time.monotonic() - started_s < 1.5
+
+
+def test_the_end_of_stdin_ends_it_at_last_though_nobody_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stdio, "_DRAINING_S", 0.5)  # ten seconds are long for a test
+    from_client, to_client = os.pipe(), os.pipe()
+    os.set_blocking(to_client[1], False)
+    with contextlib.suppress(BlockingIOError):
+        while True:
+            os.write(to_client[1], b" " * 1024)
+    os.set_blocking(to_client[1], True)
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": INITIALIZE}
+    os.write(from_client[1], json.dumps(request).encode() + b"\n")
+    os.close(from_client[1])
+
+    stdio.serve_stdio(sdk_server([], ""), Channel(from_client[0], to_client[1]))
+
+    # The thread that still wants to write ends with its pipe.
+    os.close(to_client[0])
+    os.close(from_client[0])
+
+
 def test_a_signal_lets_the_call_in_hand_finish_and_be_answered(tmp_path: Path) -> None:
     with Serving(tmp_path / "home", "--scope", "user:ann") as serving:
         serving.initialize()
@@ -327,6 +450,11 @@ def test_a_closed_stdout_ends_it_without_spinning(tmp_path: Path) -> None:
         assert serving.process.stderr.read() == b""
         assert used.ru_utime + used.ru_stime - before_s < 1.0
         serving.process.stdout = open(os.devnull, "rb")
+
+
+def _peak_kib(pid: int) -> int:
+    status = Path(f"/proc/{pid}/status").read_text()
+    return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 def _cpu_s(pid: int) -> float:

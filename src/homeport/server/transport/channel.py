@@ -7,6 +7,7 @@ import contextlib
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -15,6 +16,7 @@ from typing import Final
 from homeport.server.transport.wire import LineSplitter, TooLong
 
 _READ_BYTES: Final = 64 * 1024
+_WRITE_BYTES: Final = 8 * 1024
 # A client that sends without reading the answers is slowed down here, not kept in memory.
 _LINES_AHEAD: Final = 256
 
@@ -116,6 +118,7 @@ class Outlet:
         self._descriptor = descriptor
         self._loop = loop
         self._waiting: queue.SimpleQueue[tuple[bytes, asyncio.Future[bool]]] = queue.SimpleQueue()
+        self._writing_since_s: float | None = None
 
     def start(self) -> None:
         threading.Thread(target=self._write, name="homeport stdout", daemon=True).start()
@@ -125,6 +128,11 @@ class Outlet:
         written: asyncio.Future[bool] = self._loop.create_future()
         self._waiting.put((line + b"\n", written))
         return await written
+
+    def stuck_s(self) -> float:
+        """For how long the client has read nothing of what waits for it; 0 where nothing waits."""
+        since_s = self._writing_since_s
+        return 0.0 if since_s is None else time.monotonic() - since_s
 
     def _write(self) -> None:
         while True:
@@ -136,9 +144,13 @@ class Outlet:
         left = memoryview(line)
         try:
             while left:
-                left = left[os.write(self._descriptor, left) :]
+                self._writing_since_s = time.monotonic()
+                # In pieces: a write that has to wait comes back only when all of it is taken.
+                left = left[os.write(self._descriptor, left[:_WRITE_BYTES]) :]
         except OSError:
             return False
+        finally:
+            self._writing_since_s = None
         return True
 
 
