@@ -217,8 +217,7 @@ class Child:
         # Its own children too, also where it ended by itself and left them behind.
         if await self._group_left(signal.SIGTERM, grace_s) and os.name != "nt":
             await self._group_left(signal.SIGKILL, _KILLED_S)
-        for member in family:
-            member.kill()
+        _kill(family)
         with anyio.move_on_after(_KILLED_S):
             await process.aclose()
 
@@ -359,3 +358,11 @@ def _family(pid: int) -> list[Any]:
         return list(psutil.Process(pid).children(recursive=True))
     except psutil.NoSuchProcess:
         return []
+
+
+def _kill(family: list[Any]) -> None:
+    for member in family:
+        try:
+            member.kill()
+        except Exception as error:
+            _log.debug("a child of the server was not killed: %s", error)  # most have ended meanwhile
