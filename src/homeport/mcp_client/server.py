@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -162,13 +163,15 @@ class McpServer:
 
     async def __aenter__(self) -> Self:
         """Raises McpConnectionError."""
-        if self._task is not None:
-            raise RuntimeError(f"the block of {self!r} is entered already")
         import anyio
 
+        # Off the event loop: the SDK takes about a second the first time.
+        await anyio.to_thread.run_sync(import_module, "homeport.mcp_client.connection")
         from homeport.mcp_client.connection import Connection
         from homeport.mcp_client.listing import as_tool
 
+        if self._task is not None:
+            raise RuntimeError(f"the block of {self!r} is entered already")
         self._connection = Connection(
             self.name, self._endpoint, self._variables(), connect_s=self._connect_timeout_s, call_s=self._timeout_s
         )
