@@ -37,13 +37,14 @@ class Format(Protocol):
 class ScriptedModel:
     """As a context it answers at `url`. Read it after the client ended.
 
-    results: of each call, what the client gave the model. tools: what it offered. asked: all requests, as one text.
+    results: of each call, what the client gave the model. tools: what it offered. asked: all requests, as one text;
+    first: those before anything was called.
     """
 
     def __init__(self, server: str, script: Sequence[Call] = ()) -> None:
         self.results: list[str] = []
         self.tools: set[str] = set()
-        self.asked = ""
+        self.first = self.asked = ""
         self._server = server
         self._script = script
         self._http = ThreadingHTTPServer(("127.0.0.1", 0), type("Asked", (_Handler,), {"model": self}))
@@ -51,7 +52,10 @@ class ScriptedModel:
         self.url = f"http://127.0.0.1:{self._http.server_port}"
 
     def answer(self, format: Format, body: Body) -> list[Event]:
-        self.asked += json.dumps(body, ensure_ascii=False)
+        text = json.dumps(body, ensure_ascii=False)
+        self.asked += text
+        if not format.results(body):
+            self.first += text
         offered = set(format.tools(body, self._server))
         self.tools |= offered
         if not offered:  # a title is asked for, or the client does not have the server yet

@@ -31,7 +31,7 @@ SKILL = "---\ndescription: How to mend a pump\n---\nTurn it off first, said Žof
 WRITE = Call("memory", {"command": "create", "path": "/memory/skills/mend-pump", "file_text": SKILL})
 # A call of each tool, with a word that its result must bring to the model.
 USES = [
-    (WRITE, "/memory/skills/mend-pump"),
+    (WRITE, "/memory/skills/mend-pump"),  # once more, where Codex wrote it first
     (Call("list_skills", {}), "How to mend a pump"),
     (Call("load_skill", {"name": "mend-pump"}), "Turn it off first, said Žofie."),
     (Call("search_history", {"query": "VALVE"}), "Close the valve, said Žofie"),
@@ -104,27 +104,24 @@ def household(tmp_path: Path) -> Household:
 
 
 @pytest.mark.parametrize("client", LABELS)
-def test_instructions_and_all_five_tools_reach_the_model_and_work(household: Household, client: str) -> None:
-    model = household.session(client, [call for call, _ in USES])
+def test_instructions_tools_and_the_prompt_that_codex_wrote_reach_the_model_and_work(
+    household: Household, client: str
+) -> None:
+    page = row(client)
+    of_a_prompt = set() if page["for a prompt"] == "never asks" else set(page["for a prompt"].split(", "))
+    if of_a_prompt:
+        household.session("codex", [WRITE])
+    model = household.session(client, [call for call, _ in USES], "mend-pump" if of_a_prompt else None)
+
     assert "Homeport keeps what should outlive this conversation." in model.asked
     assert model.tools == TOOLS
     assert [word in result for (_, word), result in zip(USES, model.results, strict=True)] == [True] * 5, model.results
-    page = row(client)
-    assert handshake(household.asked(client)) == (page["revision"], page["calls itself"])
-    assert methods(household.asked(client)) == set(page["sends"].split(", "))
-    assert ('"operation":"memory"' in model.results[0]) == (page["the model is given"] == "structuredContent")
+    assert ("Turn it off first, said Žofie." in model.first) == bool(of_a_prompt)
 
-
-@pytest.mark.parametrize("client", ["claude-code", "opencode"])
-def test_a_skill_that_codex_wrote_is_a_prompt_in_the_next_connection(household: Household, client: str) -> None:
-    household.session("codex", [WRITE])
-    model = household.session(client, [], prompt="mend-pump")
-    assert "Turn it off first, said Žofie." in model.asked
     asked = household.asked(client)
-    assert [message["params"] for message in asked if message["method"] == "prompts/get"] == [
-        {"name": "mend-pump", "arguments": {}}
-    ]
-    assert methods(asked) >= {"prompts/list", *row(client)["for a prompt"].split(", ")}
+    assert handshake(asked) == (page["revision"], page["calls itself"])
+    assert methods(asked) == {*page["sends"].split(", "), *of_a_prompt}
+    assert ('"operation":"memory"' in model.results[0]) == (page["the model is given"] == "structuredContent")
 
 
 def row(client: str) -> dict[str, str]:
