@@ -139,6 +139,7 @@ class Server(Worker):
                         done += 1
                         self.do(done)
             except (OSError, json.JSONDecodeError):
+                _bury(self.serving)
                 # Killed in the middle: what it was asked may have happened or not, and was not acknowledged.
                 self._find_out()
 
@@ -149,8 +150,7 @@ class Server(Worker):
             try:
                 serving.initialize()
             except BaseException:
-                serving.process.kill()
-                serving.__exit__()
+                _bury(serving)
                 raise
             return serving
 
@@ -165,6 +165,18 @@ class Server(Worker):
             lost = set(self.own) - set(there)
             assert len(lost) <= 1, "one call cannot have touched two documents"
             self.own = {path: text_of(documents, path) for path in there}
+
+
+def _bury(serving: Serving | None) -> None:
+    """Leave nothing of a server that was killed, whose pipes may complain when they are closed."""
+    if serving is None:
+        return
+    serving.process.kill()
+    serving.process.wait()
+    for stream in (serving.process.stdin, serving.process.stdout, serving.process.stderr):
+        with suppress(OSError):
+            if stream is not None:
+                stream.close()
 
 
 class CommandLines(Worker):

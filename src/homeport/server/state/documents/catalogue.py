@@ -179,7 +179,7 @@ def _summed(scans: dict[str, Scan]) -> Summary:
             counts[names[0] if names else ""] += len(scan.files)
         remarks += [((*names, name), sentence) for name, sentence in scan.remarks]
         # Negative, so that the plain order is newest first, and of the same time by name.
-        found += [(-modified, (*names, name)) for name, (_, modified) in scan.files.items()]
+        found += [(-modified, (*names, name)) for name, modified in scan.files.items()]
     newest = tuple(names for _, names in heapq.nsmallest(MOST_NAMES, found))
     return Summary(newest, counts, tuple(sorted(remarks)[:MOST_REMARKS]), len(remarks))
 
@@ -192,7 +192,7 @@ def _parsed_scan(modified: int, text: str) -> Scan:
     held, folders, remarks = json.loads(text)
     return Scan(
         int(modified),
-        {name: (int(inode), int(time_ns)) for name, (inode, time_ns) in held.items()},
+        {name: int(time_ns) for name, time_ns in held.items()},
         tuple(map(str, folders)),
         tuple((str(name), str(sentence)) for name, sentence in remarks),
     )

@@ -20,11 +20,11 @@ _TEXT_ENDINGS: Final = (".md", ".markdown", ".txt", ".rst", ".org", ".json", ".y
 
 
 class Scan(NamedTuple):
-    """modified_ns: the folder's time, 0 where it is too young to be trusted. files: name -> inode and time.
+    """modified_ns: the folder's time, 0 where it is too young to be trusted. files: name -> time.
     remarks: names, each with a sentence."""
 
     modified_ns: int
-    files: Mapping[str, tuple[int, int]]
+    files: Mapping[str, int]
     folders: tuple[str, ...]
     remarks: tuple[tuple[str, str], ...]
 
@@ -40,13 +40,11 @@ def modified_ns(path: str) -> int:
 def scan_folder(path: str, root: Path, before: Scan | None) -> Scan | None:
     """Look at a folder; None where it cannot be listed. No file is opened.
 
-    root: the mount's folder, out of which no link may lead. before: an earlier look. A file that is the same one as
-    then (by its inode) is not asked for its time: who replaces a file makes a new one. What is written into a file in
-    place keeps its old time here.
+    root: the mount's folder, out of which no link may lead. before: an earlier look. Every file is asked for its time:
+    its inode would not tell a new one, for the system gives the number of a file that is gone to the next one.
     """
     changed_ns = modified_ns(path)
-    known = before.files if before else {}
-    files: dict[str, tuple[int, int]] = {}
+    files: dict[str, int] = {}
     folders: list[str] = []
     links: list[os.DirEntry[str]] = []
     try:
@@ -55,9 +53,7 @@ def scan_folder(path: str, root: Path, before: Scan | None) -> Scan | None:
                 if entry.is_symlink():
                     links.append(entry)
                 elif entry.is_file(follow_symlinks=False) and not entry.name.endswith(".homeport"):
-                    was = known.get(entry.name)
-                    inode = entry.inode()
-                    files[entry.name] = was if was and was[0] == inode else (inode, modified_ns(entry.path))
+                    files[entry.name] = _time_of(entry)
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(entry.name)
     except OSError:
@@ -66,6 +62,13 @@ def scan_folder(path: str, root: Path, before: Scan | None) -> Scan | None:
     settled = changed_ns if time.time_ns() - changed_ns > _SETTLED_NS else 0
     usable = tuple(name for name in folders if segment_trouble(name) is None)
     return Scan(settled, files, usable, tuple(sorted(remarks)))
+
+
+def _time_of(entry: os.DirEntry[str]) -> int:
+    try:
+        return entry.stat(follow_symlinks=False).st_mtime_ns
+    except OSError:
+        return 0
 
 
 def _on_links(links: list[os.DirEntry[str]], root: Path) -> list[tuple[str, str]]:
